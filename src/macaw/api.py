@@ -168,10 +168,10 @@ def is_object(path: FilePath) -> bool:
 def load_object(path: FilePath) -> Program:
     """Return the program of an ELF file.
 
-    The ELF file has the names of the source files, which may be relative. If there is no file of
-    this name in the current folder, but one in the folder of the ELF file, the program gets its
-    path, so that a debugger finds the source. Raises `InputError` if the file cannot be read or is
-    no ELF file, `ElfError` if it is no program for Macaw.
+    The ELF file has the names of the source files, which may be relative paths. A name that leads
+    to no file from the current folder, but to one from the folder of the ELF file, is replaced by
+    the path of that file, so that a debugger finds the source. Raises `InputError` if the ELF file
+    cannot be read or is no ELF file, `ElfError` if it is no program for Macaw.
     """
     from macaw.asm import elf
     from macaw.asm.lines import LineTable

@@ -262,9 +262,10 @@ def _replace_missing_streams() -> None:
 def _flush_streams(status: int) -> int:
     """Write the buffered output and return the exit status.
 
-    The result is `status`, unless standard output cannot be written. (If the reader has closed the
-    pipe, this is no error.) A stream that cannot be written is replaced by the null device, because
-    Python would write to it again at exit and choose another status.
+    The result is `status`. But if `status` is 0 and standard output cannot be written, the function
+    prints the error and returns the error's exit status; a pipe that the reader has closed is no
+    error. A stream that cannot be written is replaced by the null device, because Python would
+    write to it again at exit and choose another status.
     """
     for stream in (sys.stdout, sys.stderr):
         try:

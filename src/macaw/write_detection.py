@@ -1,9 +1,10 @@
 """Finds outputs to which a run has certainly written nothing.
 
-The module knows only the memory pages of writes, so an output that was not written may count as
-written. Writes to words of small outputs are watched: such a write counts for all small outputs in
-the same page. Larger outputs are not watched: any write to one of their pages after the program was
-loaded counts, even if it wrote other data there.
+The module may take an output for written that was not written, because it only learns in which page
+of memory a write was. An output of at most `_MOST_TRACKED` bytes counts as written after a write to
+the output itself, or to another such output in the same page. A larger output counts as written
+after any write to one of its pages, even to other data there, and also if the program file has data
+in one of its pages.
 """
 
 from __future__ import annotations

@@ -127,14 +127,17 @@ class Concordance:
         }
 
     def weights(self) -> dict[str, NDArray[Any]]:
-        """Return the inputs that the program's own data contain, by name, in the host format."""
+        """Return the inputs whose values are in the program's data sections, by name.
+
+        The arrays have the type `dtype`.
+        """
         return self.tensors.own_data()
 
     @check_arguments(data=arguments.arrays)
     def quantised(self, data: Arrays) -> dict[str, QuantisedTensor]:
         """Return inputs of the layer as the processor's quantisers convert them, by name.
 
-        The arrays in `data` may have any real type; each is first rounded once to the host format.
+        The arrays in `data` may have any real type; each is first rounded once to `dtype`.
         Raises `InputError` for an unknown name, a wrong shape or a NaN.
         """
         return {name: self.tensors.quantised(name, values) for name, values in data.items()}

@@ -33,7 +33,7 @@ class QuantisedTensor:
     `codes` (int16) has shape (rows, native vectors, N), padded with zeros. `exponents` (int8) has
     one exponent for each native vector; in the kind mx, one exponent for each block
     (docs/numbers-nnp.md). `values` are the numbers that codes and exponents represent, rounded to
-    the host format, in the tensor's shape.
+    the number format of nnp's memory, in the tensor's shape.
     """
 
     codes: NDArray[np.int16]

@@ -45,12 +45,13 @@ def array_partition(product: Product, split: str, size: tuple[int, int]) -> Part
 def _partitions(
     product: Product, config: Configuration, split: str, size: tuple[int, int], aligns: bool
 ) -> list[Partition]:
-    """Return the partitions to try for a split and a size (rows, clusters).
+    """Return the partitions to try for a split and a size (rows, clusters): one or two.
 
-    With `aligns`, an aligned partition follows if it differs from the first. The dma moves the
-    outputs of a cluster in pieces of a few bytes, and a piece that crosses the border of a beat
-    takes longer. In an aligned partition fewer pieces cross it: a part's number of outputs is a
-    multiple of the greatest common divisor of `pe.pes` and the number of results in 16 bytes.
+    The first is that of `array_partition`. With `aligns`, the second one is an aligned partition,
+    unless it is equal to the first. The dma moves the outputs of a cluster in pieces of a few
+    bytes, and a piece that crosses the border of a beat takes longer. In an aligned partition fewer
+    pieces cross such a border: a part's number of outputs is a multiple of the greatest common
+    divisor of `pe.pes` and the number of results in 16 bytes.
     """
     part = array_partition(product, split, size)
     if not aligns:
@@ -93,12 +94,12 @@ def plans(
     """Yield plans that fit the device, for a mapping and a split.
 
     They use at most `size` (rows, clusters) of the array. For the weight stationary mapping, they
-    are the plans with the lowest estimates, at most `TRIES`. For the other mappings, the function
-    tries several numbers of rows of activations in a tile; for each number it yields the two plans
-    with the most inputs (k) in a tile. For the input stationary mapping, plans with a loop over the
-    rows follow. `density` is the share of activations that are not zero. Plans that probably take
-    more than `limit` cycles may be left out. With `aligns`, plans of an aligned partition follow
-    (`_partitions`).
+    are the at most `TRIES` plans with the fewest estimated cycles. For the other mappings, the
+    function tries several numbers of rows of activations in a tile; for each number it yields the
+    two plans with the most inputs (k) in a tile. For the input stationary mapping, it then yields
+    plans that multiply the rows of a tile in a loop (`_loop_plans`). `density` is the share of
+    activations that are not zero. Plans that probably take more than `limit` cycles may be left
+    out. With `aligns`, the function does the same for an aligned partition (`_partitions`).
     """
     for part in _partitions(product, config, split, size, aligns):
         yield from _product_plans(product, config, mapping, part, density, limit)

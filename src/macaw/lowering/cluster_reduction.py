@@ -68,7 +68,10 @@ def adds_in_loops(plan: ProductPlan) -> bool:
 
 
 def positions_of_exe(plan: ProductPlan, summands: int) -> int:
-    """Return for how many positions one exe packet adds `summands` sums each to a total."""
+    """Return the number of positions whose totals one exe packet computes.
+
+    Each total is the sum of `summands` partial sums.
+    """
     if not adds_in_loops(plan):
         return 1
     # the last block of the output queue receives the partial sums
@@ -115,10 +118,10 @@ def reduction_sequences(plan: ProductPlan, steps: Finish) -> list[Sequence]:
 
 
 def _adding(plan: ProductPlan, name: str, buffer: int, summands: int) -> Sequence:
-    """Return the sequence that adds `summands` sums to one total.
+    """Return the sequence `name`, which adds `summands` sums to one total.
 
-    It is called `name` and is for the instruction buffer `buffer`: JOIN adds the sums of clusters,
-    MERGE those of rows.
+    `buffer` is the number of the instruction buffer for it: JOIN if the sums are those of the
+    clusters, MERGE if they are those of the rows.
     """
     what = f"adds what {'clusters' if buffer == JOIN else 'rows'} have of a position"
     if not adds_in_loops(plan):

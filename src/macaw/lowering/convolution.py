@@ -28,9 +28,10 @@ class Convolution(Product):
     single row in the user's model, and the plan treats each element of this row as a separate row.
     The bytes in memory are the same.
 
-    A dilation puts zeros between the kernel's weights. With groups, an output has zeros for the
-    channels of other groups. `weights` contains these zeros, but most plans neither store nor
-    multiply them. If `images` is not 0, x and y have an additional first axis of this length.
+    A dilation puts zeros between the kernel's weights. With groups, the weights of an output are
+    zero for the channels of other groups. `weights` contains the zeros of dilation and groups, but
+    most plans neither store nor multiply them. If `images` is not 0, x and y have an additional
+    first axis of this length.
 
     If `paired`, two tensors of equal shape form the image: the first tensor has the even rows, the
     second tensor the odd rows. Then the layout is `hwc`, there is no padding, and the vertical
@@ -205,7 +206,7 @@ class PointwiseProduct(Product):
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The shape of the image that has only the pixels that the stride does not leave out."""
+        """The shape (pixels, channels) of the copy of x, which has only pixels that y needs."""
         assert self.image is not None
         return self.m, self.image.channels
 
@@ -334,7 +335,10 @@ def _check_pairs(
 
 
 def _check_layouts(layout: str, out_layout: str, depthwise: bool) -> None:
-    """Raise `LowerError` unless a convolution can have these layouts."""
+    """Raise `LowerError` unless a convolution can have these layouts of image and results.
+
+    Both must be in `LAYOUTS`, and the image of a convolution that is not depthwise must be `hwc`.
+    """
     for name in (layout, out_layout):
         if name not in LAYOUTS:
             raise LowerError(f"no layout '{name}'", "there are " + ", ".join(LAYOUTS))

@@ -215,7 +215,7 @@ def _bytes(shapes: Sequence[TransferShape]) -> int:
 
 @dataclass(frozen=True)
 class _IterationTransfers:
-    """The dma transfers in one iteration, grouped by shape, and the bytes of all iterations."""
+    """The dma transfers in one iteration by shape, and numbers of bytes over all iterations."""
 
     activations: list[TransferShape]
     results: list[TransferShape]

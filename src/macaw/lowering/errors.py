@@ -6,4 +6,4 @@ from macaw.isa.errors import MacawError
 
 
 class LowerError(MacawError, ValueError):
-    """Raised for an operation that is invalid or does not fit; `hint` says what is possible."""
+    """The operation is invalid, or does not fit the device; `hint` says what is possible."""

@@ -138,7 +138,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def some(self) -> ImagePlan:
-        """The plan of an arbitrary tile, for those numbers that are the same for all tiles."""
+        """The plan of an arbitrary tile; the class reads only numbers that all tiles share."""
         tile = ImageTile(1, 1, self.grid.n, self.part.length("K"))
         return ImagePlan(self.product, self.config, self.mapping, self.part, tile)
 
@@ -151,7 +151,10 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def tiles(self) -> Reals:
-        """The number of tiles of the image's positions."""
+        """The number of tiles into which the output positions of a part are divided.
+
+        The tiles of all images count.
+        """
         high = -(-self.part.length("M") // self.grid.groups)
         return high * -(-self.product.columns // self.grid.columns) * self.product.image_count
 

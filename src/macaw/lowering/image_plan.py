@@ -156,7 +156,8 @@ class ImagePlan(ProductPlan):
     def steps_of_base(self) -> tuple[int, int]:
         """How far the operand `base` of `mac` moves in the slab, in elements.
 
-        The first number is for each position, the second one is added after each inner loop.
+        It moves by the first number after each position. At the end of an inner loop it also moves
+        by the second number, which may be negative.
         """
         column = self.product.stride[1] * self.slab_channels
         row = self.product.stride[0] * self.slab_columns * self.slab_channels
@@ -185,10 +186,11 @@ class ImagePlan(ProductPlan):
 
     @property
     def input_offsets(self) -> list[int]:
-        """The offsets of the tiles of k in x, in elements: for each part of the kernel, all tiles.
+        """The offsets in x, in elements, at which the tiles of k begin.
 
-        The list is empty if the kernel is not cut, or if the on-chip units add the padding, because
-        cp then computes the offsets.
+        The list has all tiles of input channels for the first part of the kernel, then all for the
+        second part, and so on. In two cases it is empty, and cp computes the offsets: if the kernel
+        is not cut into parts, and if the on-chip units add the padding.
         """
         parts = self.kernel_parts
         if len(parts) == 1 or self.pads_in_unit:
@@ -320,11 +322,11 @@ class ImagePlan(ProductPlan):
 
     @cached_property
     def weight_rounds(self) -> NDArray[np.generic]:
-        """The weights in the order of the table by which cp loads them.
+        """The weights in the order in which the table of weights lists them; cp reads this table.
 
-        The shape is (n tiles, k tiles, rows, PEs of a row, elements). A PE has a weight for each
-        element of the first rows of its slab, as many rows as a part of the kernel has. The weight
-        is zero where the kernel has none.
+        The shape is (n tiles, k tiles, rows, PEs of a row, elements). If a part of the kernel has h
+        rows, a PE has a weight for each element of the first h rows of its slab. The weight is zero
+        for an element that the kernel does not cover.
         """
         tile, (rows, clusters), tiles = self.tile, self.weight_owners, self.input_tiles
         height, width = self.taps

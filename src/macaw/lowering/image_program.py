@@ -179,10 +179,10 @@ def out_words(plan: ImagePlan, target: str) -> str:
 
 @input_copies.register
 def _padding(plan: ImagePlan) -> list[Transfer]:
-    """Return the transfers that copy x into an area of zeros, which become its padding.
+    """Return the transfers that copy x to the inside of an area of zeros.
 
-    There is one transfer for each image, or one for each of its channels if channels are the
-    outermost dimension.
+    The zeros around the copy are its padding. There is one transfer for each image, or one for each
+    of its channels if channels are the outermost dimension.
     """
     product, size = plan.product, Types.size(plan.types.activation)
     row, column, channel = (pitch * size for pitch in product.x_pitches)

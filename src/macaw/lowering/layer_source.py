@@ -44,10 +44,10 @@ class Linkage:
 
     `entry` is the name of the subroutine. `x` and `y` are the symbols of its activations and
     results. `memory` is the symbol of the space for tiles in each on-chip unit: all layers use the
-    same space, one layer after the other. `weights` is the symbol of a tensor from which weights
-    are read. If two tensors form an image, `second` is the symbol of the tensor with the odd rows.
-    Both are empty if there is no such tensor. `shapes` has the shapes of x and y, if they differ
-    from the product's shapes.
+    same space, one layer after the other. `weights` is the symbol of the tensor from which weights
+    are read at run time; it is empty if the weights are constants. If two tensors form the image,
+    `second` is the symbol of the tensor with the odd rows; otherwise it is empty. `shapes` has the
+    shapes of x and y if they differ from the product's shapes, else it is None.
     """
 
     entry: str
@@ -172,10 +172,11 @@ def _included_data(
 
 
 def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int = 0) -> None:
-    """Write the directives that reserve external memory for the work of a plan.
+    """Write the directives that reserve external memory for intermediate data of a plan.
 
-    It has `zero_sums` bytes of zeros, a padded or smaller copy of x, and partial sums, if the plan
-    needs them.
+    Depending on the plan these are a copy of x (with padding, or with only some pixels), partial
+    sums, and zeros that the dma copies. `zero_sums` is the number of bytes of the zeros for unused
+    sums.
     """
     slabs = padded_slabs(plan)
     zeros = slabs.line if slabs is not None else 0

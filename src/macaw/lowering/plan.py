@@ -239,7 +239,8 @@ class ProductPlan:
     def adds_start_sums(self) -> bool:
         """Whether the packets that multiply also add the bias or the earlier partial sums.
 
-        They do not if there are none, or if the addition of the clusters' sums adds them.
+        They do not if there is no bias and no earlier sum, or if cluster 0 adds these values later,
+        together with the sums of the clusters.
         """
         return self.has_start_sums and not self.reduces_clusters
 
@@ -341,7 +342,7 @@ class ProductPlan:
 
     @cached_property
     def weight_rounds(self) -> NDArray[np.generic]:
-        """The weights in the order of the table by which cp loads them.
+        """The weights in the order in which the table of weights lists them; cp reads this table.
 
         The shape is (n tiles, k tiles, rows, PEs of a row, k). There are zeros for PEs without an
         output. If parts or tiles overlap in K, the later one has zeros for the inputs that an

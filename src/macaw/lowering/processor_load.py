@@ -80,7 +80,8 @@ def load_parts(plan: ProductPlan, *, shared: bool) -> dict[str, Listing]:
 def _image_start(out: Listing, plan: ProductPlan, shared: bool) -> None:
     """Write cp's code that computes where a tile of an image begins.
 
-    The row is in t3, the column in s6. If `shared`, the code does not depend on the numbers of
+    Register t3 gets the tile's first output row, counted from the start of the cluster's part, and
+    s6 the tile's first output column. If `shared`, the code does not depend on the numbers of
     tiles.
     """
     index = INDEX["M"]

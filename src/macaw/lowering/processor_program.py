@@ -260,10 +260,11 @@ def _first_transfers(transfers: Sequence[Transfer]) -> str:
 
 
 def _join(out: Listing, store: str, transfer: str, comment: str) -> None:
-    """Write code that moves sums on chip if the word STORE of a half's frame is equal to `store`.
+    """Write code that moves sums on chip, in iterations of the kind `store`.
 
-    The frame has cp's data about a half of the on-chip units. STORE says what happens to the sums
-    in this half. `transfer` is the name of the word that has the address of the transfer.
+    cp has a frame of words about each half of the on-chip units. The word STORE of the frame says
+    what happens to the sums in this half; the code moves them only if STORE is equal to `store`.
+    `transfer` is the name of the word that has the address of the transfer.
     """
     out.block(
         f"""

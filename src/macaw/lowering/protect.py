@@ -311,10 +311,10 @@ def log2_orders(plan: Layout) -> float:
 def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
     """Return log2 of the number of different results that shuffling these weights can have.
 
-    Equal weights make it smaller. Two lanes of a block are alike if they contain the same bits in
-    every node that shares the order. A block of n weights with groups of m, m', ... alike lanes has
-    n! / (m! m'! ...) arrangements. The original arrangement is one of them unless all weights
-    differ.
+    Two lanes of a block are alike if they contain the same bits in every node that shares the
+    order; exchanging them changes nothing. A block of n weights with groups of m, m', ... alike
+    lanes has n! / (m! m'! ...) arrangements, and shuffling can result in each of them. Without
+    alike lanes it has n! - 1, because the original arrangement is never drawn.
     """
     names, lane = _columns(weights, plan), np.arange(plan.lanes)
     unused = lane >= plan.most[..., None]

@@ -71,10 +71,11 @@ def _term(step: int, index: str, number: str) -> str:
 
 
 def _levels(numbers: NDArray[np.int64]) -> list[Level]:
-    """Return nested repetitions that express the first lines, as many lines as possible.
+    """Return nested repetitions that express as many of the first lines as possible.
 
-    Each is (count, step of each number of a line), the outermost first; the product of the counts
-    is the number of lines. `numbers` has the shape (lines, numbers of a line).
+    A repetition is a pair (count, steps): how often it runs, and by how much it increases each
+    number of a line. The outermost repetition comes first. The product of the counts is the number
+    of lines that they express. `numbers` has the shape (lines, numbers of a line).
     """
     levels: list[Level] = []
     while len(numbers) > 1 and len(levels) < len(_INDICES):

@@ -62,8 +62,8 @@ def _least(
 ) -> dict[str, int]:
     """Return `values` with each setting halved repeatedly, as long as a tile still fits.
 
-    Each value stays larger than the device's present value. This undoes doublings that only another
-    setting needed.
+    Each value stays larger than the device's present value. `_larger` has doubled all settings
+    together; halving finds those that did not need to be so large.
     """
     for name in values:
         half = values[name] // 2

@@ -105,7 +105,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def some(self) -> WeightStationaryPlan:
-        """A plan with any tile of the grid, for those numbers that are the same in all plans."""
+        """The plan of an arbitrary tile; the class reads only numbers that all tiles share."""
         tile = Tile(1, 1, self.grid.n, self.part.length("K"))
         return WeightStationaryPlan(self.product, self.config, WEIGHT, self.part, tile)
 
@@ -159,7 +159,8 @@ class _Estimate(TileEstimate):
     def row_cycles(self) -> Reals:
         """The cycles of a row of the array in one iteration.
 
-        The row loads the weights, multiplies the rows of activations one by one, and stores.
+        The row loads the weights, multiplies the rows of activations one by one, and stores the
+        results or partial sums.
         """
         some, rows, width, whole = self.some, self.grid.rows, self.width, self.grid.whole
         row = self.clusters * self.grid.k * self.size / width
@@ -190,7 +191,7 @@ class _Estimate(TileEstimate):
     def dma_transfers_and_cycles(self) -> tuple[Reals, Reals, Reals]:
         """The dma's work in an iteration: number of transfers, cycles of loads, cycles of stores.
 
-        It does not include the bytes of partial sums (`partial_beats`).
+        The cycles do not include those in which the bytes of partial sums move (`partial_beats`).
         """
         some, rows, bus = self.some, self.grid.rows, self.bus
         loads_x = self.clusters * (1 if some.rows_share_activations else self.part.rows)

@@ -36,7 +36,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def some(self) -> ProductPlan:
-        """The plan of an arbitrary tile, for those numbers that are the same for all tiles."""
+        """The plan of an arbitrary tile; the class reads only numbers that all tiles share."""
 
     # Numbers of tiles
 

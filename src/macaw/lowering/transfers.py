@@ -91,7 +91,10 @@ def activation_grid(plan: ProductPlan) -> TransferGrid:
 
 
 def activation_unit(plan: ProductPlan, p: int) -> int:
-    """Return the offset from on-chip unit 0 to the unit or units that get row p's activations."""
+    """Return what to add to an address in on-chip unit 0 so that row p gets the activations.
+
+    The sum is an address in the unit of row p, or for a multicast one that means several units.
+    """
     return activation_grid(plan).unit(p)
 
 

@@ -200,9 +200,9 @@ def _compiled(
 
 
 def _importing(map_all: MapAll) -> MapAll:
-    """Return `map_all`, which then also imports the modules for the result.
+    """Return a function that calls `map_all`, and then imports the module for the result.
 
-    This process imports them while the other processes choose plans.
+    This process imports the module while the other processes choose plans.
     """
 
     def started(function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[Any]:

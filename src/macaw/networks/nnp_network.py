@@ -154,8 +154,8 @@ class NnpNetwork:
     def device_inputs(self, inputs: Mapping[str, object]) -> dict[str, NDArray[Any]]:
         """Return the inputs of the program, by its symbols, for inputs of the model.
 
-        The results are native vectors in nnp's host format. Raises `InputError` for inputs that do
-        not fit.
+        The results are native vectors in the number format of nnp's memory. Raises `InputError` for
+        inputs that do not fit.
         """
         given = model_arrays(self.operations.inputs, inputs)
         host, native = HOST[str(self.config["nnp.host_format"])], int(self.config["nnp.native"])

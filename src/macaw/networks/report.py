@@ -173,7 +173,11 @@ def print_report(network: Reported, run: NetworkRun | None, kind: str) -> None:
 
 
 def remarks(network: Estimate) -> list[str]:
-    """Return lines about the limits of an estimate: refused nodes, a misfit, random scales."""
+    """Return lines of text about the limits of an estimate.
+
+    They say which nodes are refused, why the layers do not fit the device together, and whether the
+    scales come from random numbers.
+    """
     lines = [
         f"refused: node {item.name} ({item.operator}): {item.reason}"
         + (f" ({item.hint})" if item.hint else "")

@@ -143,7 +143,10 @@ def csv_text(sweep: Sweep) -> str:
 
 
 def json_text(sweep: Sweep) -> str:
-    """Return the sweep as the text of a JSON object. Its `format` is the version of its form."""
+    """Return the sweep as the text of a JSON object.
+
+    Its field `format` has the version of the file format (docs/compatibility.md).
+    """
     return json.dumps(
         {
             "format": FORMAT,

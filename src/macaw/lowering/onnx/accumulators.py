@@ -15,10 +15,10 @@ def accumulator_range(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the least and the greatest sum of each output for inputs of the integer type `dtype`.
 
-    `weights` has shape (outputs, products of a sum), `bias` (outputs,). For the greatest sum, each
-    product has its greatest value, and a negative bias is left out. For the least sum, each product
-    has its least value, and a positive bias is left out. So each partial sum, in any order, is
-    between the two results.
+    `weights` has shape (outputs, n) if a sum has n products, `bias` has shape (outputs,). For the
+    greatest sum, each product has its greatest value, and a negative bias is left out. For the
+    least sum, each product has its least value, and a positive bias is left out. So each partial
+    sum is between the two results, whatever the order of the additions.
     """
     info = np.iinfo(dtype)
     wide = weights.astype(np.int64)
@@ -34,8 +34,8 @@ def check_accumulators(
 ) -> None:
     """Raise `LowerError` if a sum could leave the range of the type `accumulator`.
 
-    `weights` has shape (outputs, products of a sum), `bias` (outputs,). `dtype` is the type of the
-    inputs.
+    `weights` has shape (outputs, n) if a sum has n products, `bias` has shape (outputs,). `dtype`
+    is the type of the inputs.
     """
     least, most = accumulator_range(weights, bias, dtype)
     info = np.iinfo(accumulator)

@@ -132,8 +132,9 @@ def _affine(draft: Draft, node: Node, where: str, axis: int) -> _Affine | None:
 def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
     """Return a layer with its weights multiplied by the scale of `affine`, and its bias adapted.
 
-    The new bias is scale · bias + shift. The result is None if weights or bias are not constants of
-    the layer's channels, or if a Gemm multiplies by other factors.
+    The new bias is scale · bias + shift. The result is None if the weights are not a constant of
+    type float32 (for a MatMul one matrix), if the bias is not a constant with one number or one for
+    each channel, or if a Gemm has a factor alpha or beta other than 1.
     """
     w = draft.array(layer.inputs[1])
     bias_name = layer.inputs[2] if len(layer.inputs) > 2 else ""
@@ -159,9 +160,9 @@ def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
 
 
 def _output_axis(layer: Node, w: NDArray[Any]) -> int | None:
-    """Return the axis of the weights along which the channels of the result are.
+    """Return the axis of a layer's weights `w` that counts the channels of its result.
 
-    It is None for the weights `w` of a MatMul that are no single matrix.
+    The axis is None for a MatMul whose weights are not a single matrix.
     """
     if layer.operator == "Conv":
         return 0

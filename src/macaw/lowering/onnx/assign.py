@@ -51,8 +51,8 @@ class Types:
 class Assignment:
     """The nodes that are computed on integers, with their types.
 
-    `types` has the integer type of a node by `Node.key`. `chained` has the values between functions
-    that become one table: these values are not quantised.
+    `types` has the integer type of a node by `Node.key`. If one table computes two functions, one
+    after the other, `chained` has the name of the value between them: it is not quantised.
     """
 
     types: Mapping[str, str]
@@ -62,11 +62,12 @@ class Assignment:
 def assign(graph: Graph, types: Types) -> Assignment:
     """Return the type of each node that is computed on integers.
 
-    There are three kinds of such nodes: layers with weights; nodes whose inputs are results of such
-    nodes, if a rule computes them on integers and they lose little precision; nodes that only move
-    numbers or choose the largest one, if all that read their result are such nodes. The type that
-    the user wants for a node has priority. Raises `LowerError` for names that the graph does not
-    have, and for nodes that cannot have the type that the user wants.
+    A node without a rule for integers stays floating-point. Of the other nodes, layers with weights
+    are computed on integers. So is a node that loses little precision in integers, if all its
+    inputs are results of nodes on integers. So is a node that only moves numbers or chooses the
+    largest one, if all readers of its result are computed on integers. A type that the user wants
+    for a node has priority. Raises `LowerError` for names that the graph does not have, and for
+    nodes that cannot have the type that the user wants.
     """
     wanted = _by_key(graph, types)
     chosen: dict[str, str] = {}
@@ -224,7 +225,10 @@ def _unknown(name: str, names: Collection[str], what: str) -> LowerError:
 
 
 def _chained(graph: Graph, chosen: Mapping[str, str]) -> frozenset[str]:
-    """Return the values between two functions of one type: one table computes both functions."""
+    """Return the names of the values that one function computes and only another function reads.
+
+    Both functions have the same integer type in `chosen`. One table then computes both.
+    """
     made = producers(graph.nodes)
     read: dict[str, int] = {}
     for node in graph.nodes:

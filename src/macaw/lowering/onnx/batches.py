@@ -146,7 +146,10 @@ def _constant(
 
 
 def _difference(shape: tuple[int, ...], other: tuple[int, ...]) -> int | None:
-    """Return the only axis in which two shapes differ, or None."""
+    """Return the axis in which two shapes differ.
+
+    Return None if they do not differ, differ in several axes, or have different numbers of axes.
+    """
     if len(shape) != len(other):
         return None
     differ = [axis for axis, size in enumerate(shape) if size != other[axis]]

@@ -157,7 +157,8 @@ def _scatter(_draft: Draft, node: Node) -> list[Node]:
 def _dequantized(draft: Draft, label: str, names: Sequence[str], axis: int) -> tuple[Node, str]:
     """Return a DequantizeLinear of `names` (values, scale, zero point), and its result's name.
 
-    `label` is the start of the node's name. Several scales belong to the indices along `axis`.
+    `label` is the start of the node's name. If there are several scales, each belongs to an index
+    along `axis`.
     """
     element = draft.values[names[1]].element
     if element != TensorProto.FLOAT:
@@ -169,9 +170,10 @@ def _dequantized(draft: Draft, label: str, names: Sequence[str], axis: int) -> t
 
 
 def _quantized(draft: Draft, node: Node, scale: str, zero: str) -> tuple[Node, str]:
-    """Return a QuantizeLinear that makes the node's output, and the name of its real input.
+    """Return a QuantizeLinear that computes the output of `node`, and the name of its input.
 
-    `scale` and `zero` are the names of scale and zero point.
+    The input is a new real value, which another node has to compute. `scale` and `zero` are the
+    names of scale and zero point.
     """
     value = draft.values[node.outputs[0]]
     result = draft.value(f"{node.outputs[0]}_real", value.shape, TensorProto.FLOAT)

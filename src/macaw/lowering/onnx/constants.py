@@ -144,10 +144,9 @@ def _check_indices(node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]) 
 def _products(kind: str, values: Sequence[Value], forms: Sequence[Form | None]) -> int:
     """Return a measure of the work of a MatMul or Gemm; 0 for any other operator.
 
-    The measure is the number of results times the longest axis of the inputs, divided by 8. This
-    axis is at least as long as a sum, so the measure is at least an eighth of the number of
-    multiplications. `kind` is the operator, `values` are the inputs, `forms` has the shape of the
-    result.
+    The measure is r · a / 8 for r results, if the longest axis of the inputs has length a. A result
+    is a sum of at most a products, so the measure is at least an eighth of the number of products.
+    `kind` is the operator, `values` are the inputs, `forms` has the shape of the result.
     """
     if kind not in ("MatMul", "Gemm") or not forms or forms[0] is None:
         return 0

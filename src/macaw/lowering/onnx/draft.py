@@ -42,7 +42,10 @@ class Draft:
         return unique
 
     def value(self, name: str, shape: Sequence[int], element: int) -> str:
-        """Add a value that a node computes and return its name, which begins with `name`."""
+        """Add a value that a node computes and return its name, which begins with `name`.
+
+        `element` is its element type (`TensorProto.DataType`).
+        """
         unique = self.free_name(name)
         self.values[unique] = Value(tuple(shape), element=element)
         return unique

@@ -282,7 +282,10 @@ def pool_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
 
 
 def movement(node: Node, operands: Operands, result: Tensor) -> MoveLayer:
-    """Return the layer of a node that moves integers; its other inputs must be constants."""
+    """Return the layer of a node that moves integers, such as a Transpose or a Concat.
+
+    Operands that are not tensors of integers, such as the indices of a Gather, must be constants.
+    """
     assert result.quantisation is not None
     names, rescales, zeros = [], [], []
     for operand in operands:

@@ -94,7 +94,7 @@ class _Builder:
     # --- tensors ---
 
     def _tensor(self, name: str) -> None:
-        """Add the tensor of a value in the type that the model has."""
+        """Add the value `name` of the graph as a tensor with the element type that it has there."""
         value = self.graph.values[name]
         dtype = dtype_of(value.element).name
         self.tensors[name] = Tensor(name, value.shape, dtype)
@@ -201,7 +201,11 @@ class _Builder:
         return True
 
     def _target(self, name: str) -> Target | None:
-        """Return the integers that all readers make of a value; None if not all make the same."""
+        """Return the type and scale of the integers to which all readers quantise a value.
+
+        Return None for an output of the graph, and if `target_of` returns None, for example because
+        two readers make different integers.
+        """
         if name in self.graph.outputs:
             return None
         nodes = self.readers[name]
@@ -224,9 +228,11 @@ class _Builder:
                 self.real.add(result)
 
     def _rescale(self, node: Node) -> bool:
-        """Add one layer on integers for a dequantisation and the quantisation after it.
+        """Add a layer for a QuantizeLinear whose input is already stored as integers.
 
-        Return False if integers are not possible.
+        The layer turns these integers into those of the QuantizeLinear. Return False, without a new
+        layer, if the input is not stored as integers, or if the QuantizeLinear has a scale or type
+        that is not supported.
         """
         source, result = node.inputs[0], node.outputs[0]
         view, target = self.views.get(source), target_of(self.graph, [node], 1)

@@ -49,7 +49,7 @@ def check(model: onnx.ModelProto, what: str = "the model") -> None:
 
 
 def _names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
-    """Yield all names in a graph."""
+    """Yield the names of a graph's values, dimensions, nodes, operators and attributes."""
     for row in (*graph.input, *graph.output):
         yield row.name
         yield from (dim.dim_param for dim in row.type.tensor_type.shape.dim)

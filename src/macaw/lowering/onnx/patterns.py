@@ -24,7 +24,8 @@ class Anything:
 class Constant:
     """A constant of one element: `value`, within a relative error of `near`.
 
-    If `value` is None, the constant may have any value. The match has it under `name`.
+    If `value` is None, the constant may have any value. If it has a `name`, `Match.numbers` gets
+    the value of the constant under this name.
     """
 
     value: float | None
@@ -74,7 +75,7 @@ class Match:
 
 
 class Found:
-    """A graph for the search: its values, which node makes each one, and how often it is read."""
+    """A graph for the search: its values, the node that makes each value, the number of readers."""
 
     def __init__(
         self, nodes: Sequence[Node], values: Mapping[str, Value], outputs: Sequence[str]

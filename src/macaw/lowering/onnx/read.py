@@ -314,7 +314,10 @@ def _dropout(node: Node, values: dict[str, Value]) -> Node:
 
 
 def _nothing(form: Form | None) -> NDArray[Any]:
-    """Return an array without elements as a result, in the type and shape of `form` if known."""
+    """Return the result of a node whose result has no elements: an array of size 0.
+
+    The array has the type and the shape of `form`, for example (0, 3), if these are known.
+    """
     if form is None or form.shape is None:
         return np.zeros(0)
     try:

@@ -51,10 +51,11 @@ def requantisation(
     dtype: str,
     activation: tuple[float, float] | None = None,
 ) -> Requantisation:
-    """Return how sums become integers of type `dtype`, with the range of an activation.
+    """Return the step that turns sums into integers of type `dtype`.
 
-    `target` has the zero point of the integers, and the scale that converts the range of the
-    activation, in real numbers, to integers.
+    The step limits the results to the range of an activation, a pair of real numbers (least,
+    greatest). `target` has the scale and the zero point of the integers; they convert this range to
+    integers.
     """
     info = np.iinfo(dtype)
     low, high = int(info.min), int(info.max)
@@ -68,7 +69,7 @@ def requantisation(
 def dequantisation(
     multipliers: Array | float, activation: tuple[float, float] | None = None
 ) -> Dequantisation:
-    """Return how sums become real numbers, with the range of an activation."""
+    """Return the step that turns sums into real numbers, limited to the range of an activation."""
     low, high = activation or (-math.inf, math.inf)
     return Dequantisation(np.asarray(multipliers, np.float32), low, high)
 

@@ -81,7 +81,7 @@ def _standard(draft: Draft, node: Node) -> list[Node]:
 
 
 def _inner(draft: Draft, node: Node, word: str) -> str:
-    """Return a new value of the shape of a node's result; its name ends with `word`."""
+    """Add a value with the shape and type of a node's result; return its name, with `word`."""
     value = draft.values[node.outputs[0]]
     return draft.value(f"{node.outputs[0]}_{word}", value.shape, value.element)
 

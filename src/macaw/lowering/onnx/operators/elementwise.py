@@ -27,7 +27,7 @@ Operator = Callable[[Node, Arrays], list[Array]]
 
 
 def first(arrays: Arrays, place: int = 0) -> Array:
-    """Return an input that the operator requires. Raises `LowerError` if it is left out."""
+    """Return input number `place` of a node. Raises `LowerError` if the node leaves it out."""
     array = arrays[place] if place < len(arrays) else None
     if array is None:
         raise LowerError(f"its input {place} is missing")
@@ -35,14 +35,16 @@ def first(arrays: Arrays, place: int = 0) -> Array:
 
 
 def optional(arrays: Arrays, place: int) -> Array | None:
-    """Return an input, or None if it is left out."""
+    """Return input number `place` of a node, or None if the node leaves it out."""
     return arrays[place] if place < len(arrays) else None
 
 
 def _curve(function: Callable[[Array], Array]) -> Operator:
-    """Return the operator of a function. It is computed in binary64 and rounded once.
+    """Return the operator that applies `function` to each element.
 
-    In binary32, functions in `_STEPS` follow their steps instead.
+    The operator computes in binary64, and rounds each result once to the type of the input. If the
+    input is binary32 and `_STEPS` has steps for the node's operator, the operator executes these
+    steps instead.
     """
 
     def operator(node: Node, arrays: Arrays) -> list[Array]:

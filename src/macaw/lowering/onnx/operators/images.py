@@ -113,7 +113,10 @@ def maxima(x: Array, window: Window) -> Array:
 
 
 def last_axes(place: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return an index that selects one number on each of the last axes."""
+    """Return an index for a NumPy array that fixes its last axes at the positions `place`.
+
+    `a[last_axes((1, 2))]` is `a[..., 1, 2]`.
+    """
     return (..., *place)
 
 
