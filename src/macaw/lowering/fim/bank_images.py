@@ -39,10 +39,11 @@ class BankImage:
 
 
 class PlacedConstants:
-    """Identifies certain constants at certain places in the banks of an island.
+    """Identifies the constants of a job, and their places in the banks of an island.
 
-    The object has no fields. `placed_constants` returns the same object for the same constants, so
-    `==` compares identities. The row at which the constants begin does not matter.
+    The object has no fields, and is equal only to itself. For the same constants and places,
+    `placed_constants` returns the same object. Places count from the first row of the constants, so
+    two jobs whose constants begin at different rows can have the same object.
     """
 
 
@@ -50,8 +51,8 @@ class PlacedConstants:
 def placed_constants(island: int, key: Hashable) -> PlacedConstants:
     """Return the object for the constants of a job on an island; `key` is the job's `Job.key`.
 
-    Calls with equal arguments return the same object. To hash it takes less time than to hash a
-    large key.
+    Calls with equal arguments return the same object. Hashing this object takes less time than
+    hashing a large key.
     """
     return PlacedConstants()
 

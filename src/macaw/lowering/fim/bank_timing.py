@@ -42,9 +42,10 @@ def _memory(config: Configuration) -> tuple[Timings, Geometry]:
 class BankTiming:
     """The cycles of the last commands to each bank of an island and on its channel.
 
-    They determine the earliest cycle of the next command. All are device cycles. At first, row
-    `row` is open in every bank. Instead of a number, `row` can be `CLOSED` (no row is open),
-    `OTHER` (a row that no job uses) or `ANY` (the row that the next access needs).
+    They determine the earliest cycle of the next command. All are device cycles. The argument `row`
+    is the number of the row that is open in every bank before the first command. Instead of a
+    number, it can be `CLOSED` (no row is open), `OTHER` (a row that no job uses) or `ANY` (the row
+    that the next access needs).
     """
 
     def __init__(self, config: Configuration, row: int = CLOSED) -> None:

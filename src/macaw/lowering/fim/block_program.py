@@ -80,8 +80,10 @@ Item = Word | Repeat | Loop
 
 @dataclass(frozen=True)
 class Mode:
-    """A setting of the ALU: the numbers of function, arrangement and format, and the accumulate
-    bit.
+    """A setting of the ALU of a bank's circuit.
+
+    `function`, `arrangement` and `form` are indices in `FUNCTIONS`, `ARRANGEMENTS` and `FORMATS` of
+    `macaw.isa.fim_circuit`. `accumulates` says whether the ALU adds its results to those in Rz.
     """
 
     function: int

@@ -61,9 +61,9 @@ def _least_stages(table: OptionTable, islands: int) -> int:
     The tasks that nothing overlaps divide the other tasks into stages: those before the first such
     task, those between two of them, and those after the last one. The bound is the sum of the
     cycles of the stages and of these tasks. A stage takes at least `_least_work` cycles, and at
-    least the cycles of its longest path. To get this path, the function subtracts the level of the
-    task after the stage from the greatest level in the stage. (`OptionTable.levels`: a task's level
-    is the least number of cycles from its start to the end of all tasks that depend on it.)
+    least the cycles of its longest path. These are the greatest level of a task in the stage, minus
+    the level of the task after the stage. (`OptionTable.levels`: a task's level is the least number
+    of cycles from its start to the end of all tasks that depend on it.)
     """
     alone = _alone(table)
     if not alone:
@@ -187,10 +187,11 @@ def _shares_of_constants(unit: Unit) -> list[float]:
 
 
 def _users(table: OptionTable) -> Counter[Hashable]:
-    """Return how many units have an option that copies certain constants to certain banks.
+    """Return, for each copy of constants into banks, the number of units that can use the copy.
 
-    A unit is a tuple of tasks that one start of an island can do. Each key is an object
-    `Option.placed`, which stands for these constants at their places in these banks.
+    A key is an object `Option.placed`: it stands for certain constants at certain places in the
+    banks of an island. A unit, a tuple of tasks that one start of an island can do, can use the
+    copy if one of its options copies these constants to these places.
     """
     users: Counter[Hashable] = Counter()
     for row in table.options.values():

@@ -157,7 +157,7 @@ class Clock:
 
 
 class Waiting(NamedTuple):
-    """A step whose results are still in the banks, from cycle `end` on."""
+    """A step whose results have not been fetched: they are in the banks from cycle `end` on."""
 
     step: int
     option: Option  # the part of an island, if several share the step's option
@@ -166,7 +166,10 @@ class Waiting(NamedTuple):
 
 
 class Track:
-    """The steps issued so far, in order, with the actions that they need."""
+    """The first steps of a plan in order of issue, with their actions and predicted times.
+
+    `issue` appends a step.
+    """
 
     def __init__(self, eager: bool = False) -> None:
         self.clock = Clock()
@@ -191,7 +194,11 @@ class Track:
         return track
 
     def branch(self) -> Track:
-        """Return a track that goes on from here, but does not know the steps issued so far."""
+        """Return a track that continues from the times of this one, without a list of its steps.
+
+        The results that have not been fetched remain known (`pending`). `actions`, `options`,
+        `issued` and `holders` of the new track are empty.
+        """
         track = Track(self.eager)
         track.clock, track.count = self.clock.copy(), self.count
         track.coming, track.first, track.has_constants = self.coming, self.first, self.has_constants
@@ -211,9 +218,9 @@ class Track:
             self._issue_part(part, option.writes)
 
     def expect(self, options: Sequence[Option], first: int) -> None:
-        """Let `options` be those of the steps from number `first` on.
+        """Store `options`, which are the options of the steps from number `first` on.
 
-        Constants of later steps can then be copied early.
+        When a step is issued, the track can then copy constants of later steps early.
         """
         self.coming, self.first = options, first
         self.has_constants = any(option.constants for option in options)
@@ -274,7 +281,11 @@ class Track:
                 self.fetch(other)
 
     def is_needed(self, other: Waiting, option: Option) -> bool:
-        """Return whether results that are still in banks are to be fetched before an option."""
+        """Return whether the results of the step `other` must be fetched before `option` is issued.
+
+        They must if the option reads them, or uses the banks in which they are. If `eager`, they
+        must also if they are ready.
+        """
         if self.eager and other.end <= max(self.clock.cp, self.clock.dma):
             return True
         if other.option.island == option.island and other.option.banks & option.banks:
@@ -332,7 +343,10 @@ class Track:
 def _overlap(
     writes: tuple[tuple[str, int, int], ...], reads: tuple[tuple[str, int, int], ...]
 ) -> bool:
-    """Return whether there is a number in both; the items are as in `Option.reads`."""
+    """Return whether an item of `writes` and an item of `reads` have a number in common.
+
+    An item is (name of a memory, index of the first number, index after the last number).
+    """
     for name, low, end in writes:
         for other, first, high in reads:
             if name == other and first < end and low < high:

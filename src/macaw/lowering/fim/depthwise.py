@@ -51,9 +51,9 @@ class Depthwise:
         return self.taps[0].gather.inputs[0].memory
 
     def places(self) -> Places:
-        """Return the index in the image's memory at which each tap's pixel begins.
+        """Return where the pixel begins that each row of the result needs for each tap.
 
-        The shape is (rows of the result, taps).
+        The array has shape (rows of the result, taps), and indices in the memory of the image.
         """
         every = [tap.gather.places + tap.gather.inputs[0].offset for tap in self.taps]
         return np.stack([np.asarray(row, np.int64) for row in every], axis=1)

@@ -139,7 +139,7 @@ class DepthwiseJob:
 
     @property
     def taps(self) -> int:
-        """The number of taps, which is also the number of columns with weights in a row."""
+        """The number of taps. Each row of a bank that has pixels has as many columns of weights."""
         return len(self.whole.taps)
 
     @property
@@ -371,7 +371,10 @@ class DepthwiseJob:
 
     @property
     def _divisors(self) -> list[int]:
-        """The indices of constants by which functions divide; their unused lanes are 1."""
+        """The constants by which functions divide, as indices in the third axis of `_constants`.
+
+        In these constants the unused lanes are 1, not 0.
+        """
         binary = [number for number in self.whole.after if FUNCTIONS[number].operands == 2]
         return [self.taps + place for place, number in enumerate(binary) if number == DIV]
 

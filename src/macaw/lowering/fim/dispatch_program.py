@@ -152,7 +152,7 @@ class _Dispatcher(ProgramWriter):
         self.code.append("ret")
 
     def wait_for_inputs(self) -> None:
-        """Write the instruction that waits for all queued copies; those of the inputs are last."""
+        """Write the instruction that waits for all queued copies; the last ones bring inputs."""
         self.code.append("dma.wait zero")
 
     # --- islands ---

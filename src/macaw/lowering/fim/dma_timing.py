@@ -68,10 +68,11 @@ _MOST_SHAPES = 1 << 14
 
 @lru_cache(maxsize=64)
 def _cycles_of_shapes(settings: tuple[int, ...]) -> dict[tuple[object, ...], int]:
-    """Return a dictionary for the cycles of copies without banks, by shape; empty at first.
+    """Return a dictionary in which timing models store the cycles of copies by shape.
 
-    Timing models with the same settings share the dictionary. They clear it before it would have
-    more than `_MOST_SHAPES` items.
+    It is empty at first. It is for copies that neither read nor write banks. Timing models with the
+    same settings share the dictionary. They clear it before it would have more than `_MOST_SHAPES`
+    items.
     """
     return {}
 

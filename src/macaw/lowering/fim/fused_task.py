@@ -45,7 +45,7 @@ class Traits(NamedTuple):
     constants. `offsets` says for each product where the numbers of A and B begin in their memory,
     modulo a period after which the cycles repeat. `depths` has the k of each product. `region` is
     the part of the result that an island computes; None stands for all of it. `windows` has the
-    rows of A if they are windows of an image.
+    rows of A if they are windows of an image. `integers` has the steps of a product in int8.
     """
 
     shape: Shape
@@ -184,10 +184,13 @@ def _check_gather(gather: Task, product: Task) -> None:
 def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
     """Return one fused task for `task`, the sum of the fused tasks `first` and `second`.
 
-    Raises `CannotError` if an island cannot compute the sum as one product. It cannot in int8, if
-    `task` is no addition, if a function or a gather belongs to `first` or `second`, if a left side
-    is a constant, or if only some right sides are constants. It also cannot if the products have
-    different numbers of right sides (`Task.joint`).
+    Raises `CannotError` if an island cannot compute the sum as one product. This is so in each of
+    these cases:
+
+    - The numbers are int8.
+    - `task` is no addition, or a function or a gather belongs to `first` or `second`.
+    - A left side is a constant, or only some right sides are constants.
+    - The products have different numbers of right sides (`Task.joint`).
     """
     parts = first, second
     if task.shift is not None:

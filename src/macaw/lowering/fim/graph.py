@@ -79,14 +79,15 @@ class Task:
     product.
 
     If a product has several `groups`, as a convolution may have, its left side is a constant. It
-    consists of equal blocks on the diagonal, one for each group, and of zeros beside them.
+    has a block on its diagonal for each group, and zeros beside the blocks. All blocks have the
+    same size.
     """
 
     kind: str
     inputs: tuple[Tensor, ...]
     output: Tensor
     function: str = ""  # the name of the function, for a task of elements
-    # Comparisons leave it out, because the output identifies the task.
+    # Comparisons of tasks leave `places` out, because the output identifies the task.
     places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
     width: int = 0
     shift: int | None = None  # int8: the result is divided by 2 ** shift; None: not of integers
@@ -174,7 +175,7 @@ class Graph:
         32 bits. B is a constant if there is a bias.
 
         With `into`, the product writes rows of this tensor, starting at `row`. If A is a constant
-        with equal blocks on its diagonal and zeros beside them, `groups` can be the number of
+        with blocks of one size on its diagonal and zeros beside them, `groups` can be the number of
         blocks. Raises `LowerError` if A has no such blocks or not as many columns as B has rows,
         and for a bias that does not fit.
         """

@@ -18,9 +18,10 @@ MOST_BIAS = FACTOR // 2 + FACTOR * FACTOR * (MOST_DIGITS - 1)
 
 
 def scaling(form: int, shift: int) -> dict[str, int]:
-    """Return `{"shift": shift}`, a keyword argument of a task; {} if its numbers are no integers.
+    """Return the keyword arguments of a task for its shift: `{"shift": shift}`, or {}.
 
-    `form` is the index of the number format. A shift of floating-point numbers must be 0.
+    `form` is the index of the number format. A task of floating-point numbers has no such argument;
+    `shift` must then be 0.
     """
     numbers = FORMATS[form]
     if not numbers.is_integer:
@@ -63,7 +64,11 @@ def mul_add_factors(form: int, factors: Sequence[NDArray[Any] | None]) -> None:
 
 
 def group_blocks(name: str, data: NDArray[Any] | None, groups: int) -> None:
-    """Check that a left side is a constant of `groups` equal blocks, and zeros beside them."""
+    """Check that a product's left side has `groups` blocks on its diagonal and zeros beside them.
+
+    The left side is the tensor `name` with the numbers `data`. It must be a constant, and all
+    blocks must have the same size.
+    """
     if data is None:
         raise LowerError(f"{groups} groups of {name}, which is no constant")
     rows, columns = data.shape

@@ -107,7 +107,7 @@ class _Dividing:
         self._views: dict[tuple[str, int, int], Tensor] = {}  # by tensor, first row and rows
 
     def divide(self) -> Graph:
-        """Return the new graph."""
+        """Return the new graph, in which the products in `counts` are divided into parts."""
         for task in self.old.tasks:
             name = task.output.name
             count = self.counts.get(name, 1)

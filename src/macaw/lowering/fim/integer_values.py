@@ -76,7 +76,7 @@ def in_order(shape: tuple[int, ...], tensor: Tensor) -> IntegerValue:
 
 
 def _free(graph: Graph, name: str, suffix: str = "") -> str:
-    """Return `name` with `suffix`, and a number if a tensor of the graph has this name already."""
+    """Return `name` + `suffix`; append a number if a tensor of the graph has this name already."""
     base = f"{name}{suffix}" if name else f"v{len(graph.tensors)}"
     if base in graph.tensors:
         base = f"{base}{len(graph.tensors)}"

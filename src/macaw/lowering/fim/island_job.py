@@ -388,10 +388,10 @@ def predict(job: Job, config: Configuration) -> Cycles:
 
 
 def _without_place(copy: Copy, period: int) -> Copy:
-    """Return a copy with the same cycles, for comparing the copies of two jobs.
+    """Return `copy` with other addresses but the same cycles, to compare the copies of two jobs.
 
-    Its addresses in external and local memory have no symbol, and are less than `period` bytes: the
-    beats of the dma repeat after so many.
+    In external and local memory, the addresses have no symbol, and their offsets are taken modulo
+    `period` bytes: two copies whose offsets differ by a multiple of it have the same beats.
     """
 
     def place(old: Location) -> Location:

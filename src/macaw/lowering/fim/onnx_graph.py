@@ -64,7 +64,7 @@ def read(
 
     `form` is the index of a number format in `macaw.isa.fim_circuit.FORMATS`. `dims` has sizes for
     dimensions that the model only names. `room` is the size of external memory in bytes. Raises
-    `LowerError` if a node has no tasks, or if an input or output is not suitable.
+    `LowerError` if tasks cannot compute a node, or if an input or output is not suitable.
     """
     memory = Room(room, FORMATS[form].size)
     wishes = Wishes(dims=dims or {}, room=memory, not_folded=frozenset())

@@ -93,7 +93,10 @@ class OptionTable:
 
     @property
     def quickest(self) -> OptionTable:
-        """This table with each option replaced by its `quickest`, and with `levels` to match."""
+        """This table with `Option.quickest` of each option in place of the option itself.
+
+        `levels` are computed from the new options.
+        """
         options = {
             unit: tuple(option.quickest for option in row) for unit, row in self.options.items()
         }
@@ -147,10 +150,11 @@ def option_table(
         return bool(possible)
 
     def follow(unit: Unit, longest: int) -> None:
-        """Add a unit; with `together`, then add it with the task that reads its result, and so on.
+        """Add a unit; with `together`, also add longer units that begin with its tasks.
 
-        This ends at `longest` tasks, at a result of the graph, at a result that no task or several
-        tasks read, or at a unit of several tasks without options.
+        Each longer unit has one task more: the only task that reads the result of the unit before.
+        A unit is the last one if it has `longest` tasks, if it has several tasks and no options, if
+        its result is a result of the graph, or if no task or several tasks read its result.
         """
         while True:
             possible = add(unit)
@@ -184,11 +188,11 @@ def option_table(
 def _of_functions(
     graph: Graph, config: Configuration, ask: Ask
 ) -> dict[Unit, Sequence[Option | Refusal]]:
-    """Return the answers of `ask` for each function of elements alone.
+    """Return the answers of `ask` for each function of elements, as a unit of one task.
 
-    Raises `LowerError` if a function has no option, whatever the memory: then it has none with
-    other tasks, either, because no island has the function in this number format. Such a graph is
-    refused before the options of all units are found, which takes long.
+    Raises `LowerError` if `ask` refuses a function on every island, and never for lack of memory.
+    Then no island has the function in this number format, so units of several tasks with it have no
+    options, either. The error comes before `ask` is called for all other units, which takes long.
     """
     answers: dict[Unit, Sequence[Option | Refusal]] = {}
     for task in reversed(graph.tasks):

@@ -35,8 +35,8 @@ class Option:
     `constants_queue_wait` are the cycles until the queue of the dma has taken all copies, and cp
     continues. For the first `until_last_start` cycles of `compute`, cp and the dma serve only this
     step. cp takes `issue_copies` cycles until the dma has the first copy, and `issue_start` cycles
-    from the last input to the start of the blocks. `slack` says how many cycles `bring`, `compute`,
-    `fetch` and `constants` can save at most after other steps.
+    from the last input to the start of the blocks. `slack` has four numbers: the most cycles by
+    which earlier steps can shorten `bring`, `compute`, `fetch` and `constants`.
 
     `layout` is the number of an arrangement, `banks` a mask of the banks in use. `placed` stands
     for the constants at their places (`placed_constants`). `residency` reserves rows for constants
@@ -246,7 +246,7 @@ class GraphPlan:
         return step.number not in self.prefetched and step.number not in self.holders
 
     def bring_cycles(self, step: Step) -> int:
-        """Return the cycles of the copies of a step's `bring` action, if nothing else happens."""
+        """Return the cycles of the copies of a step's `bring` action if the device is idle."""
         option = step.option
         return option.bring - (0 if self.needs_constants(step) else option.constants)
 

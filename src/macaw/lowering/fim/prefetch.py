@@ -73,11 +73,12 @@ def _placed(plan: GraphPlan, rows: int) -> tuple[list[_Use], _Use | None]:
 def reduced(plan: GraphPlan, rows: int) -> GraphPlan:
     """Return the plan with fewer constants in the banks at a time, so that `rows` are enough.
 
-    `rows` is the number of rows of a bank for steps whose constants do not stay. If there are too
-    few rows for constants that come in advance, they come with the step's other inputs in the new
-    plan. If there are too few rows for another step, constants that other steps have put in the
-    same banks give up their rows: those that would occupy rows longest (`_shortened`). The result
-    is `plan` itself if there are enough rows.
+    `rows` is the number of rows of a bank for steps whose constants do not stay. If these are
+    enough, the result is `plan` itself. Otherwise the function takes the uses of rows (`_Use`) in
+    order of time, and changes the plan at the first use that does not fit, until all fit. If this
+    use begins with a copy of constants in advance, they are copied with the step's other inputs
+    instead. If not, other uses have rows in the same banks at this time. The function changes the
+    one that ends last, so that it has no rows then (`_shortened`).
     """
     while True:
         placed, misfit = _placed(plan, rows)

@@ -70,7 +70,7 @@ class ProducerConsumerJob:
 
     @property
     def columns(self) -> int:
-        """The number of columns that the producers push, in all buffers between the blocks.
+        """The number of columns that all producers together push into the buffers between blocks.
 
         The program makes each buffer larger by the columns of one more push. A consumer pulls each
         tile while it still uses the previous one, so after the last tile it pulls one more column.

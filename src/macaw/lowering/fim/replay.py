@@ -29,7 +29,10 @@ class Replay:
         self.end = NEVER if _exceeds_rows(parts) else min(ends)
 
     def end_of(self, options: Sequence[Option]) -> int:
-        """Return the cycle in which a plan ends, the same as that of `clock.simulate`."""
+        """Return the cycle in which the plan with these options ends.
+
+        It is the cycle that `clock.simulate` predicts.
+        """
         parts = _parts(options)
         if _exceeds_rows(parts):
             return NEVER
@@ -61,10 +64,11 @@ class _Known:
     def end_of(
         self, options: Sequence[Option], parts: Sequence[Option], same: int, after: int
     ) -> int:
-        """Return the end of this track for another plan with enough rows.
+        """Return the cycle in which another plan ends, with the same `eager` as this track.
 
-        Its options are `options`, those of its steps are `parts`. The first `same` options and the
-        last `after` options are those of the known plan.
+        `options` are the options of the other plan, and `parts` those of its steps (`_parts`). The
+        plan has the first `same` options and the last `after` options of the known plan. There must
+        be enough rows for its constants that stay.
         """
         start = self.tracks[same]
         track = start.branch()
@@ -85,7 +89,10 @@ class _Known:
 
 
 def _parts(options: Sequence[Option]) -> list[Option]:
-    """Return the options of the steps of a plan: one for each island that shares an option."""
+    """Return the option of each step of a plan.
+
+    If several islands share an option, each of its parts is the option of one step.
+    """
     return [part for option in options for part in option.parts or (option,)]
 
 
@@ -98,7 +105,7 @@ def _exceeds_rows(options: Sequence[Option]) -> bool:
 
 
 def _count_same(options: Sequence[Option], others: Sequence[Option]) -> int:
-    """Return how many of the first options are the same objects in both lists."""
+    """Return the length of the common beginning of two lists, comparing options by identity."""
     pairs = enumerate(zip(options, others, strict=False))
     shorter = min(len(options), len(others))
     return next((number for number, (one, other) in pairs if one is not other), shorter)

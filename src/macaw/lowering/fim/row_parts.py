@@ -155,7 +155,7 @@ class _Dividing:
     def _begins_at_column(self, tensor: Tensor, rows: Sequence[int]) -> bool:
         """Return whether each row of a tensor whose index is in `rows` begins at a column.
 
-        A column is 32 bytes. Columns count as if the tensor itself began at one.
+        A column is 32 bytes. The method assumes that the tensor itself begins at a column.
         """
         return not any(row * tensor.columns * self.size % COLUMN_BYTES for row in rows)
 

@@ -228,8 +228,9 @@ def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> fl
 def _least_cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
     """Return a lower bound of `_cost`.
 
-    It leaves out copies of constants, because these may be in the banks already, and cp's
-    instructions before a copy. Of several islands, only the first one waits for its banks.
+    The bound leaves out cp's instructions before a copy. It also leaves out copies of constants,
+    because the constants may be in the banks already. If several islands share the option, it has
+    the wait for the banks of the first island only.
     """
     clock, parts = track.clock, option.parts or (option,)
     last, now = parts[-1], clock.copies_end

@@ -158,12 +158,15 @@ class StreamTiling:
 
     @cached_property
     def operands(self) -> int:
-        """The number of operand rows: of the bias, and one for each function with two operands."""
+        """The number of rows of operands: those of the bias, and one for each binary function.
+
+        A row of operands has one number for each column of C.
+        """
         return self.integers.bias + sum(FUNCTIONS[n].operands == 2 for n in self.after)
 
     @property
     def operand_row(self) -> int:
-        """The first row, in each bank, of functions' second operands; each round has one row.
+        """The first row of a bank that has operands (`operands`); each round has one such row.
 
         It counts from the stream's first row, `row`.
         """
