@@ -123,10 +123,10 @@ class OperandText:
         return "".join(pieces), position
 
     def _word(self, position: int) -> tuple[str, int]:
-        """Return the text from `position` to the next comma or blank, and the position there.
+        """Return the word that begins at `position`, and the position at which the word ends.
 
-        A blank inside of brackets does not end the text, nor does a blank or comma inside of
-        quotes.
+        A comma or a blank ends the word, but not inside of quotes; a blank inside of brackets does
+        not end it either.
         """
         text, start = self.text, position
         brackets: list[str] = []

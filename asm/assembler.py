@@ -116,8 +116,8 @@ def analyse(
     `linkage`, the run makes an object for a linker. `budget` limits the lines and characters of
     expansions. The run calls `watch` repeatedly; an exception that `watch` raises ends the run. For
     a file that is open in an editor, `text_of` returns the editor's text (`SourceFolders`). In
-    `recordings`, the run stores the effects of lines. For lines with effects stored by an earlier
-    run, it repeats the effects without assembling the lines again.
+    `recordings`, the run stores the effects of lines. If an earlier run has stored the effects of a
+    line there, this run repeats the effects and does not assemble the line again.
     """
     folders = SourceFolders([Path(folder) for folder in include_dirs], text_of)
     state = AssemblyState(DeviceChoice(device), folders, record, watch, linkage, recordings)

@@ -186,9 +186,10 @@ class CorePart:
         return tuple(name for name, rows in self.core.rows.items() if any(map(_begins_group, rows)))
 
     def check_group(self, context: StatementContext, statement: Statement) -> None:
-        """Warn if an instruction starts a record in a group of registers that has one already.
+        """Warn if an instruction starts a record in a register group that the part has used before.
 
-        Each register group of the trace block has room for one record; the earlier one is lost.
+        Each register group of the trace block has room for one record, so the earlier record is
+        lost.
         """
         if statement.head is None or statement.head.text not in self.group_starters:
             return
@@ -214,7 +215,7 @@ class CorePart:
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the sections for tensors of this core's windows, by the name that `at=` uses.
+        """Return a section for the tensors of each window of the core, by the name for `at=`.
 
         These tensors are in external memory; the default program copies them into or out of the
         window.

@@ -207,9 +207,9 @@ class CoreParts:
         """Return the area of the current part for the section `name` of a `.section` line.
 
         `section` is the part's section that will contain the area, for example `.text` for
-        `.text.f`; `words` are the operands after the name. The result discards its bytes if the
-        program leaves the section out, such as debug information. It is None if the part has no
-        such section, or if `name` is the section of another core.
+        `.text.f`; `words` are the operands after the name. If the program leaves the section out,
+        as it does with debug information, the area discards its bytes. The result is None if the
+        part has no section `section`, or if `name` is the section of another core.
         """
         if name.rpartition(".")[2] in registry.names():
             return None  # the section of another core's part

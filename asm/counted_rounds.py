@@ -115,11 +115,11 @@ class CountedRounds:
         return rounds
 
     def add(self, rounds: int) -> Iterator[partial[None]]:
-        """Append the bytes of the next `rounds` rounds, and give symbols their values after them.
+        """Append the bytes of the next `rounds` rounds, and set the symbols as these rounds do.
 
         `rounds` is at most the last result of `most`. Some bytes may get the value of a symbol only
         after the layout. For these bytes, yield a function that the caller calls after the layout;
-        it copies the bytes from the first round to the others.
+        the function copies the bytes from the first round to the rounds that `add` has appended.
         """
         size, end = len(self._data), self._start + len(self._data)
         data = bytearray(self._data * rounds)
@@ -170,9 +170,10 @@ def _column(field: Field, step: int, rounds: int, watch: Callable[[], None]) -> 
 
 
 def _copy_later(area: Area, items: Sequence[Waiting], size: int, rounds: int) -> None:
-    """After the layout, copy the bytes `items` of the first round to the later rounds.
+    """Copy some bytes of the first round to the later rounds, after the layout.
 
-    There are `rounds` later rounds, each of `size` bytes.
+    `items` says which bytes of the first round these are. There are `rounds` later rounds, each of
+    `size` bytes.
     """
     for item in items:
         for place in range(item.offset, item.offset + item.size):

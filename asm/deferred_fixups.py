@@ -1,4 +1,4 @@
-"""Writes words and numbers of simple lines that depend on an address which the layout decides.
+"""Completes the words and numbers of simple lines that need an address from the layout.
 
 Simple lines are those that the assembler encodes without its parser (`asm/fast_path.py`).
 """
@@ -123,10 +123,10 @@ class DeferredFixups:
     ) -> bytes:
         """Assemble a line again, now with the parser, and return the bytes of its statement.
 
-        This is for lines whose symbol has no known address, and for addresses that do not fit their
-        field. If the line has a mistake, report the mistake and return no bytes. The line is at
-        offset `line_start` of the source. `ordinal` is the statement's ordinal for a local label,
-        otherwise 0. The first three arguments are from an entry of `items`.
+        The caller does this if the line's symbol has no known address, or if the address does not
+        fit its field. If the line has a mistake, report the mistake and return no bytes. The first
+        four arguments are members of an entry of `items`. If the line's symbol is a local label,
+        `ordinal` is the ordinal of the statement; otherwise it is 0.
         """
         match = LINE.match(self._source.text, self._source.text.rfind("\n", 0, line_start) + 1)
         assert match is not None

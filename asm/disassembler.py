@@ -170,10 +170,9 @@ def _origin(program: Program) -> list[str]:
 def _is_fixed(program: Program) -> bool:
     """Return whether source text can reproduce the addresses of a program that another tool linked.
 
-    For a program without parts from Macaw, it can if all sections are in local or external memory.
-    For a program with parts from Macaw, it can if the other tool has added no sections in external
-    memory. There they would follow Macaw's tensors, and the assembler can place nothing after
-    tensors.
+    If the program has no parts from Macaw, all its sections must be in local or external memory. If
+    it has parts from Macaw, the other tool must have added no sections in external memory: such a
+    section would follow Macaw's tensors, and the assembler can place nothing after tensors.
     """
     if program.is_linked:
         external = {output.name for output in external_outputs()}
@@ -202,9 +201,10 @@ def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
 
 
 def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str]:
-    """Return the lines after which statements continue at `place`: (section of cp, byte offset).
+    """Return directives that make the assembler continue at `place`.
 
-    `part` is the (core, index) of the part that earlier lines have entered, or None.
+    `place` is (section of cp, byte offset in the section). `part` is the (core, index) of the part
+    that earlier lines have entered, or None.
     """
     name, offset = place
     control = registry.names()[0]

@@ -109,7 +109,7 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """Return the name that `data` encodes as in `encode_text`; `data` has no zero byte."""
+    """Return the name in `data`: the bytes from `encode_text`, without the zero byte at the end."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -183,7 +183,8 @@ def _rows(
 ) -> _State:
     """Append to `out` the opcodes for the rows with the indices `places`.
 
-    Return the state of the line-number registers after these opcodes.
+    `state` has the line-number registers before these opcodes; the result has the registers after
+    them.
     """
     address, file, line, column = state
     highest = LINE_BASE + LINE_RANGE

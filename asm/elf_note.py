@@ -12,7 +12,7 @@ The note's description is a UTF-8 JSON object with these members:
   array of a part, and of each copy of a tensor in a part. Like line information, they are for
   debugging.
 - in an object for a linker, `placed`: section, address, load address and size of each section. In
-  the linked file these sections have these addresses; sections of other tools are beside them.
+  the linked file these sections must have these addresses; the file may contain other sections, too
 """
 
 from __future__ import annotations

@@ -114,7 +114,11 @@ def _marks(
 
 
 def _own(relocation: Relocation, symbol: int, starts: Mapping[str, int]) -> bytes:
-    """Return the ELF record of a relocation. `symbol` is the number of its symbol."""
+    """Return the ELF record of a relocation.
+
+    `symbol` is the number of the relocation's symbol; `starts` are the start addresses of sections
+    by name.
+    """
     offset = relocation.address - starts[relocation.section]
     addend = (relocation.addend + (1 << 31)) % (1 << 32) - (1 << 31)
     return form.RELOCATION.pack(offset, symbol << 8 | relocation.kind, addend)

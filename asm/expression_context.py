@@ -147,7 +147,8 @@ class ExpressionContext:
         """Return whether the symbol `node` is left to a linker.
 
         This is so if the run makes an object, all sources are read, and no source defines the
-        symbol. A weak symbol is left to the linker while `Linkage.is_relocating` is true.
+        symbol. While the run looks for words that need a relocation (`Linkage.is_relocating`), weak
+        symbols are left to the linker, too.
         """
         linkage = self.state.linkage
         if linkage is None or not self.state.is_read or isinstance(node, FixedName):

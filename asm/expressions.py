@@ -77,9 +77,9 @@ Value = int | Address
 
 @dataclass(frozen=True, eq=False)
 class External:
-    """The symbol `name` of another object. Only a linker gives the symbol its address.
+    """The symbol `name` of another object file. Only a linker gives the symbol its address.
 
-    An `Address` relative to the symbol has this object as its `area`.
+    In an `Address`, an `External` as the `area` means that the offset counts from this symbol.
     """
 
     name: str

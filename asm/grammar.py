@@ -53,8 +53,8 @@ _Child = Token | Node | list[Node]
 def _integer(token: Token) -> int:
     """Return the value of a number's token, as a signed 64-bit number.
 
-    If the number has more than 64 bits, return any value from `WORD` (2^64) on; the caller
-    recognises such numbers by it.
+    If the number has more than 64 bits, return a number of at least `WORD` (2^64), from which the
+    caller sees that the number is too long. It need not be the value of the token.
     """
     start, end = _place(token)
     text = token.lower()
@@ -284,8 +284,8 @@ def _accepted(error: UnexpectedToken) -> Set[str]:
 def _accepted_after(states: tuple[int, ...]) -> frozenset[str]:
     """Return the kinds of tokens that may follow if the stack of the line's parser is `states`.
 
-    The results are cached: Lark needs a millisecond for each, and a source with thousands of wrong
-    lines has only few different stacks.
+    The results are cached, because Lark needs a millisecond to compute one, and a source with
+    thousands of wrong lines has only few different stacks.
     """
     parser = _parser().parse_interactive("")
     parser.parser_state.state_stack[:] = states

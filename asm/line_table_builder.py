@@ -98,9 +98,10 @@ class LineTableBuilder:
             yield area, source, self._offsets[start:end], self._places[start:end]
 
     def _spans(self) -> Iterator[tuple[int, int, Area, SourceText]]:
-        """Yield (first row, end row, area, source) for each run of rows, without the end row.
+        """Yield (first row, end row, area, source) for each run of rows.
 
-        A run consists of consecutive rows of the same area and source.
+        A run consists of consecutive rows of the same area and source. The end row is the first row
+        after the run.
         """
         ends = [*(run[0] for run in self._runs[1:]), len(self)]
         for (start, area, source), end in zip(self._runs, ends, strict=False):  # no runs: one end

@@ -23,7 +23,7 @@ STACK = 4096  # bytes that stay free at the end of local memory; `__stack_size` 
 class Output(NamedTuple):
     """A section `name` of the linked file, in the segment `segment`.
 
-    The linker puts those sections of C objects into it whose names match one of `patterns`.
+    The linker collects in it the sections of C objects whose names match one of `patterns`.
     """
 
     name: str

@@ -189,7 +189,7 @@ class ExpandedText(SourceText):
 
 
 class RepeatedText(ExpandedText):
-    """The expansion of a body without values, repeated `rounds` times.
+    """The text of a body into which no values are inserted, repeated `rounds` times.
 
     A diagnostic of a line is reported once for all rounds. A repetition may be read as several
     texts of this class; `first` is the earliest of them, or None if this text is the earliest.

@@ -48,8 +48,9 @@ class ProgramNetwork:
     """The network of a program: its layers in the order of execution.
 
     `tensors` has the symbol of each tensor by the tensor's name in the model. `end` is the symbol
-    of cp's code after the last layer. Some tensors of the model are only columns of another
-    tensor; `columns` has these, by symbol. The program declares them with the other tensor's shape.
+    of cp's code after the last layer. Some tensors of the model are only columns of another tensor.
+    For such a tensor, `columns` says which columns, by the tensor's symbol; the program declares
+    the tensor with the other tensor's shape.
     """
 
     name: str

@@ -16,8 +16,9 @@ class ObjectRelocation:
     """A relocation: a change that the linker makes at a place of a section.
 
     The place is `address` bytes after the section's start. `kind` is the ELF type R_RISCV_*. The
-    linker computes the new value from the address of `symbol` plus `addend`. If the address is the
-    start of a section, `symbol` is the section's name; if there is no symbol, it is empty.
+    linker computes the new value from the address of `symbol` plus `addend`. For the address at
+    which a section starts, `symbol` is the section's name. If the relocation has no symbol,
+    `symbol` is empty.
     """
 
     address: int  # the offset in its section, in bytes

@@ -114,9 +114,9 @@ class WordPlace:
 class OperandUse:
     """A field that depends on an operand of a pseudo-instruction.
 
-    The field is in a word of the pseudo-instruction's expansion. `word` is the index of this word.
-    `operand` is the operand of the word's instruction that the field stores. `node` is the
-    expression for the field's value; it contains one operand of the pseudo-instruction.
+    The pseudo-instruction expands to words. The field is in the word with index `word`, and stores
+    the operand `operand` of this word's instruction. `node` is the expression for the field's
+    value; it contains one operand of the pseudo-instruction.
     """
 
     word: int
@@ -298,8 +298,8 @@ class OperandEncoder:
     def bits_of_number(self, value: int) -> int | None:
         """Return the bits of the field for the number `value`; None if the number does not fit.
 
-        This is for a number that also selects the instruction's encoding, as the operand of `li`
-        does. The caller has already selected it.
+        The method is for a number that also selects the instruction's encoding, as the operand of
+        `li` does. The caller has already selected the encoding.
         """
         if self.needs_address or self._operand.kind.by_name:
             return None

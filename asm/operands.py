@@ -65,10 +65,11 @@ def forms(rows: Iterable[Row], extra: Iterable[str] = ()) -> str:
 
 
 def choose(rows: Sequence[Row], statement: Statement) -> Row:
-    """Return that one of a mnemonic's rows which fits the statement's operands best.
+    """Return the row that fits the statement's operands best; `rows` are the mnemonic's rows.
 
-    Raises `Mistake` if no row takes this number of operands. It does not check this for a single
-    row, or if an operand has a name. `bind` finds these and other mistakes in the operands.
+    Raises `Mistake` if no row takes this number of operands. If there is only one row, or if an
+    operand has a name, the function does not check the number. `bind` finds this and other mistakes
+    in the operands.
     """
     if len(rows) == 1:
         return rows[0]

@@ -35,9 +35,9 @@ def relocate_operand(
 ) -> bool:
     """Add a relocation for `operand` of the instruction at the context's position, if possible.
 
-    Return whether it was possible. It is if the operand depends on one symbol of another object,
-    and if there is a relocation for the operand's field. Valid after the layout. Raises the errors
-    of `evaluate`.
+    Return whether the function has added a relocation. This is possible if the operand depends on
+    one symbol of another object, and if there is a relocation for the operand's field. Valid after
+    the layout. Raises the errors of `evaluate`.
     """
     if context.state.linkage is None or operand.kind.by_name:
         return False

@@ -1,7 +1,7 @@
 """Repeats the bytes of a macro call or of a repetition's round, without reading its text again.
 
 This is possible if the expansion is pure: its bytes depend only on its text. A pure expansion uses
-no symbol, no address and no number of a macro call, and it defines and reports nothing. So the same
+no symbol, no address and no counter of macro calls, and it defines and reports nothing. So the same
 text gives the same bytes at each position with the same alignment. A round that is not pure can be
 repeated if its symbols grow by a constant number (`asm/counted_rounds.py`).
 """

@@ -159,7 +159,8 @@ class Report:
     def events(self) -> int:
         """A number that grows with each reported error or warning and each failed line.
 
-        The caller compares it before and after some lines, to see whether they had any.
+        The caller compares the number before and after some lines. If the two are equal, these
+        lines have caused no error and no warning.
         """
         return self.errors + len(self._items) + len(self.failed)
 

@@ -52,9 +52,10 @@ class SimpleSymbols:
         return symbol
 
     def is_plain(self, name: str, symbol: Definition | None) -> bool:
-        """Return whether `name` is a label of this file. `symbol` is what it means so far.
+        """Return whether `name` is a label of this file.
 
-        A name that is not defined yet counts as a label, unless another file shares it.
+        `symbol` is the definition that the name has so far, or None. A name without a definition
+        counts as a label, unless another file shares a symbol of this name.
         """
         if symbol is None:
             return name not in self._scope.table.shared

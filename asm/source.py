@@ -80,9 +80,10 @@ class SourceText:
 
     @property
     def chain(self) -> tuple[Link, ...]:
-        """The line that includes or calls this text, then the line that calls that line's text, ...
+        """The lines that lead to this text, the innermost first; empty for a source of the run.
 
-        The last one is in a file that the run was given. For such a file the result is empty.
+        The first line includes this text or expands to it. Each further line includes, or expands
+        to, the text that contains the line before it. The last line is in a source of the run.
         """
         links, caller = [], self.caller
         while caller is not None:
@@ -175,9 +176,9 @@ class SourceText:
 
 
 def _piece(text: str, least: int) -> Piece:
-    """Return a piece of whole lines, about `_PIECE` characters from the offset `least` on.
+    """Return a piece of whole lines, with about `_PIECE` characters.
 
-    It has the lines that begin at one of these characters.
+    The piece has the lines that begin at an offset from `least` to `least` + `_PIECE` - 1.
     """
     start = text.find("\n", least - 1) + 1 if least else 0
     end = text.find("\n", least + _PIECE - 1) + 1 or len(text)

@@ -195,7 +195,10 @@ class StatementAssembler:
                 context.mark_from(start)  # bytes that are executed, or a packet
 
     def _guess(self, context: StatementContext, statement: Statement, mistake: Mistake) -> None:
-        """Report `mistake`, an unknown word, and continue with the word of its hint."""
+        """Report `mistake`, an unknown first word, and assemble the line with the word of its hint.
+
+        Raises `Reinterpret` if the word of the hint is a macro or a directive on text.
+        """
         line = context.line
         text = line.source.text
         before = text[text.rfind("\n", 0, line.start) + 1 : line.start]

@@ -61,9 +61,9 @@ PRODUCTS = frozenset(row.name for row in ACTIVITIES if row.unit == "products")
 
 
 def sram(capacity: int) -> str:
-    """Return the activity that counts the accessed bytes of an on-chip memory of `capacity` bytes.
+    """Return the name of the activity for bytes accessed in an on-chip memory.
 
-    The result is the activity's name: "sram_8k" for memories of at most 8 KiB.
+    `capacity` is the size of the memory in bytes. Up to 8 KiB, the result is "sram_8k".
     """
     if capacity <= 8 << 10:
         return "sram_8k"

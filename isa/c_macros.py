@@ -212,8 +212,8 @@ _TWO = _Layout("i", ("rd", "rs1"), 20, 12)
 def _insn(row: Instruction, uses: Mapping[str, _Use]) -> tuple[str, set[str]]:
     """Return the text of `.insn` for the instruction `row`, and the names of some of its operands.
 
-    These are the operands whose bits are in the number that `.insn` takes (an immediate). `uses` says how the
-    macro uses each operand, by the operand's name.
+    These are the operands whose bits are in the number that `.insn` takes (an immediate). `uses`
+    says how the macro uses each operand, by the operand's name.
     """
     code = f"{row.match & 0x7F:#x}, {row.match >> 12 & 7}"
     places = {use.slot: use for use in uses.values()}

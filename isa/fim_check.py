@@ -270,7 +270,8 @@ class Check:
 
         Rz is the circuit's register of results. A slice of it has one result for each lane; dot
         products are only in the first slices. If `moves` is false, the instruction copies no slice.
-        Otherwise it copies `count` slices, the first of which the register RZ_SLOT selects.
+        Otherwise it copies `count` slices, the first of which the register RZ_SLOT selects, and
+        then advances this register.
         """
         if not moves:
             return
@@ -323,10 +324,10 @@ class Check:
     def _format_hint(self, function: int, arrangement: int, form: int, transpose: int) -> str:
         """Return a hint that names a number format with which the island can do an operation.
 
-        The method is for programs that select no format before the operation. The arguments are
-        the values of the registers for function, arrangement, format and transpose; so `form` is
-        the format at the start of a program. The hint is empty if the island has this format, or
-        if it can do the operation with no other format.
+        The arguments are the values of the registers for function, arrangement, format and
+        transpose. The caller calls the method for a program that has selected no format, so `form`
+        is the format that is set at the start of each program. The hint is empty if the island has
+        this format, or if it can do the operation with no other format.
         """
         assert self._able is not None
         if FORMATS[form].name in self._able.formats:

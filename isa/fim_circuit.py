@@ -322,9 +322,9 @@ def tile_shape(layout: str, side: str, lanes: int) -> tuple[int, int]:
 
     `layout` is the name of an arrangement. `side` is "a" or "b" for an operand, "c" for the result.
     `lanes` is the number of elements in a column of 32 bytes. A tile of an operand is one column of
-    memory. A tile of the result is what Rz contains after one product of two tiles. For dot, such a
-    product is a single number; a tile of the result has 16 of them, or 32 if there are 32 lanes
-    (seed 004 Fig. 3).
+    memory. A tile of the result is what Rz contains after one product of two tiles. The exception
+    is dot, whose product of two tiles is a single number: there, a tile of the result has the
+    numbers of 16 products, or of 32 products if there are 32 lanes (seed 004 Fig. 3).
     """
     row, column, block = (1, lanes), (lanes, 1), (TENSOR_SIDE, TENSOR_SIDE)
     dots = TENSOR_SIDE, max(SLOTS, lanes) // TENSOR_SIDE

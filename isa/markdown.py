@@ -319,8 +319,8 @@ def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
     """Add pages of one kind, such as registers, to a sheet as a table with a row for each page.
 
     The columns are the name, the headings of the pages' paragraphs, and the meaning. The headings
-    Example, Shown by and Width are left out. All registers of a table have the same meaning, so it
-    is not a column but a paragraph above the table.
+    Example, Shown by and Width are left out. In a table of registers, all rows have the same
+    meaning; it is not a column but a paragraph above the table.
     """
     if members[0].kind == "register":
         sheet.blocks.append(_escaped(members[0].meaning))

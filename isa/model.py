@@ -306,12 +306,12 @@ class CoreDescriptor:
 class Core(CoreDescriptor):
     """The table of a core: everything that Macaw knows about it as data.
 
-    A running core reports events by announcements (`macaw.emu.core`): `begins` are the kinds at
-    which a breakpoint can stop, `piece` is the kind at the end of a piece of work. `levels` names
-    the units inside of the core, the outermost first. `carried` has the legal words for operands
-    that are not in the instruction word. If `called`, a source may write instructions as calls.
-    `unit` says what a compute unit is and what counts as a use of it. `row` orders the rows of a
-    timeline, and `order` has the families of instructions in the manual's order.
+    `specials` are control and status registers, `registers` memory-mapped ones. A running core
+    reports events by announcements (`macaw.emu.core`): `begins` are the kinds at which a breakpoint
+    can stop, `piece` is the kind at the end of a piece of work. `levels` names the units in the
+    core, the outermost first. `carried` has the legal words for operands outside of the instruction
+    word. If `called`, a source may write instructions as calls. `unit` says what a compute unit and
+    its use are. `row` orders the rows of a timeline, `order` the families in the manual.
     """
 
     instructions: tuple[Instruction, ...] = ()
@@ -432,10 +432,10 @@ def checked(core: Core) -> Core:
 
 
 def _check_names(core: Core) -> None:
-    """Raise `TableError` if two rows of the same kind have one name.
+    """Raise `TableError` if two rows of the same kind have the same name.
 
-    A memory and a window must not have one name either, and two memory-mapped registers must not
-    have one address. Only rows that overload a mnemonic may share it with other rows.
+    A memory and a window must not have the same name either, nor two memory-mapped registers the
+    same address. Only rows that overload a mnemonic may share it with other rows.
     """
 
     def unique(what: str, names: Iterable[str]) -> None:

@@ -210,9 +210,9 @@ def _addressed(
 ) -> Iterable[Instruction]:  # fmt: skip
     """Return the row of an instruction, and the row of its form with an advancing address.
 
-    `op` and `op_inc` are the operation codes of the two; if `op_inc` is None, return only the first
-    row. `kind` is the kind of the operand `mem`. If the instruction can use only one memory, `kind`
-    is the name of its address operand. The other arguments are those of `_row`.
+    `op` and `op_inc` are the operation codes of the two rows; if `op_inc` is None, return only the
+    first row. `kind` is the kind of the operand `mem`. If the instruction can use only one memory,
+    `kind` is the name of its address operand. The other arguments are those of `_row`.
     """
     name = kind if isinstance(kind, str) else "a"
     plain = own(name) if isinstance(kind, str) else at(kind)

@@ -21,7 +21,8 @@ class Memory:
     An instruction word has the `code` of its memory in bits 3..0 of the field opd0. `elements` are
     the kinds of entries that the memory can have, vectors or tiles. `setting` is the setting with
     the memory's size; empty for external memory. If `queue`, each read pops an entry and each write
-    pushes one. `unit` is the unit of a chain that reads operands in the memory.
+    pushes one. `unit` is the compute unit that reads operands of a chain from the memory; empty if
+    none does.
     """
 
     name: str

@@ -53,8 +53,9 @@ class Page:
     """A page of the reference: a name, a sentence, and paragraphs below headings.
 
     `owner` is the core or other item to which it belongs. `entries` has (heading, paragraphs),
-    `members` (offset, type, name, meaning) of a structure's members. `also` are other names by
-    which a user finds the page.
+    `members` (offset, type, name, meaning) of a structure's members. `bits` is a drawing of an
+    instruction word. `detail` adds to `kind`, for example the family of an instruction. `also` are
+    other names by which a user finds the page.
     """
 
     name: str  # the name by which a user finds it

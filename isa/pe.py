@@ -204,10 +204,9 @@ def record_kind(data: bytes, offset: int) -> Structure:
 def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
     """Return which operands of an instruction may have another value in each PE (`.stride`).
 
-    The result has 0 for the operand base or src, and 1 for acc or dst, as in `ENTRY_OF`. Positions
-    in the PE's buffers and queues may differ. The other operands are the same in all PEs. For
-    example, the number of an accumulator is a control signal of the MAC unit, and a target in the
-    scalar unit, or only in PE 0, exists once.
+    The result has 0 for the operand base or src, and 1 for acc or dst, as in `ENTRY_OF`. Only
+    positions in a PE's buffers and queues may differ: the number of an accumulator is a control
+    signal of the MAC unit, and a target in the scalar unit, or only in PE 0, exists once.
     """
     if row.mnemonic == "spu":
         function = FUNCTIONS[values["function"]]
@@ -278,9 +277,10 @@ OUT = Structure(
 
 @dataclass(frozen=True)
 class Payload:
-    """Which segments (data) may follow a packet's header. With `out`, an out record is last.
+    """Which segments (pieces of data) may follow the header of a packet.
 
-    Each has one of `types`; the first has the type `first`. With `once`, no type occurs twice.
+    Each segment has one of `types`; if `first` is not empty, the first segment has this type. With
+    `once`, no two segments have the same type. With `out`, an out record follows the segments.
     """
 
     types: tuple[str, ...] = ()  # the types that its segments may have

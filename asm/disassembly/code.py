@@ -24,9 +24,10 @@ _MOST_KEPT = 1 << 17  # decoded words of a core that are stored
 class Word(NamedTuple):
     """A word of a code section: the instruction that it encodes, or None, and its source text.
 
-    `bare` is the text without pseudo-instructions. Both texts are empty if they depend on the
-    word's address, because the instruction names other addresses; `distances` has the distances to
-    these. `reason` says why a word is no instruction.
+    `bare` is the text without pseudo-instructions. If the instruction names another address, as a
+    jump does, both texts depend on the word's own address. Then they are empty, and `distances` has
+    the distance in bytes to each address that the instruction names. `reason` says why a word is no
+    instruction.
     """
 
     instruction: codec.Decoded | None
@@ -36,7 +37,7 @@ class Word(NamedTuple):
     reason: str = ""  # why the word is data
 
     def text_at(self, core: Core, address: int, name: Naming) -> str:
-        """Return the source text of the word at `address`, in columns.
+        """Return the source text of the word at `address`, with its operands in their column.
 
         `name` is a function that returns the name of an address, or None.
         """

@@ -25,7 +25,7 @@ def default_kind(section: Section | None) -> str:
 
 
 def directive(text: str) -> str:
-    """Return a directive as a source line, in columns."""
+    """Return a directive as a source line: indented, with its operands in their column."""
     return INDENT + columns.statement(text)
 
 
@@ -127,7 +127,7 @@ class Labels:
         return sorted({*self._symbols, *self._made})
 
     def first(self) -> list[str]:
-        """Return the lines that define the section's symbols whose addresses are outside of it.
+        """Return the lines that define symbols whose addresses are outside of their section.
 
         The caller prints these lines before the section's contents.
         """

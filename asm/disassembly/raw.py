@@ -177,7 +177,7 @@ def _records(
 
 
 def _changes(start: int, end: int, notes: Notes) -> list[str]:
-    """Return one line for each relocation at an address from `start` to `end`."""
+    """Return one line for each relocation at an address from `start` to `end` - 1."""
     return [f"{address:8x}:  {text}" for address, text in notes.inside(start, end)]
 
 

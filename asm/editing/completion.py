@@ -222,9 +222,9 @@ def _fitting(
 ) -> Iterator[Operand | PseudoOperand]:
     """Yield the operands that the user may be writing at the cursor `place`.
 
-    `rows` are the table rows of the statement's mnemonic; each row has at most one such operand.
-    `index` is the number of operands before the cursor. `depth` is the number of open brackets,
-    without those of a call.
+    `rows` are the table rows of the statement's mnemonic; from each row comes at most one operand.
+    `index` is the number of operands before the cursor. `depth` is the number of open brackets; the
+    bracket of an instruction that is written as a call does not count.
     """
     for row in rows:
         for operand in row.operands:

@@ -142,9 +142,9 @@ def _cycles(view: FileView, line: TokenLine, places: Sequence[int]) -> Iterator[
 def _of_instruction(
     core: Core, head: Token, words: int, config: Configuration
 ) -> tuple[str, str] | None:
-    """Return (note, explanation) for the instruction whose mnemonic is `head`.
+    """Return (note, explanation) about the cycles of the instruction whose mnemonic is `head`.
 
-    The instruction emits `words` words.
+    The instruction is assembled to `words` words. Return None if its cycles are not certain.
     """
     costs = [_cost(core, row, words, config) for row in core.rows.get(head.text, ())]
     known = {cost for cost in costs if cost is not None}

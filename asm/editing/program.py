@@ -141,10 +141,11 @@ class EditedProgram:
         return symbol.name in self.defines and not symbol.line.text
 
     def content(self) -> list[tuple[str, int | None, list[bytes]]]:
-        """Return (section, entry address, bytes of its areas) for each section.
+        """Return (name, entry address, bytes of each area) for each section of the program.
 
-        If these lists of two programs differ, the programs differ. An area of zeros counts as
-        empty, so the lists do not show its size.
+        The entry address of a section is the address of its symbol `_start`, else the section's
+        start; it is None if the section is empty. If these lists of two programs differ, the
+        programs differ. An area of zeros counts as empty, so the lists do not show its size.
         """
         state = self.assembly
         return [

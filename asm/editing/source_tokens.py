@@ -57,7 +57,7 @@ _CACHED_LINES = 1 << 14
 
 
 class Token(NamedTuple):
-    """A token from offset `start` up to `end`.
+    """A token from offset `start` up to `end`. `role` is what it is, such as "register".
 
     `head` is the first word of the statement; it is empty if the token is part of a label. If the
     token is in the value of a named operand, `named` is the name with its `=`, such as `data=`.

@@ -26,7 +26,11 @@ class ScalarPart(CorePart):
         self.directives = {_INSN.name: _INSN}
 
     def padding(self, count: int) -> bytes:
-        """Return `count` fill bytes as GNU as makes them: filler up to a whole word, then nops."""
+        """Return `count` fill bytes as GNU as makes them.
+
+        A zero byte and a nop of two bytes come first, as far as `count` is no multiple of four.
+        Then nops of four bytes follow.
+        """
         addi = next(row for row in self.core.instructions if row.mnemonic == "addi")
         word = codec.encode(addi, {"rd": 0, "rs1": 0, "imm": 0})  # which is nop
         nop = word.to_bytes(addi.format.size, "little")

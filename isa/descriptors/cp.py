@@ -1,4 +1,4 @@
-"""The descriptor of cp, the command processor: its names, number and settings."""
+"""The descriptor of cp, the command processor: its names, core number and settings."""
 
 from __future__ import annotations
 

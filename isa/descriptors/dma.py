@@ -1,4 +1,4 @@
-"""The descriptor of dma, the transfer engine: its names, number and settings."""
+"""The descriptor of dma, the transfer engine: its names, core number and settings."""
 
 from __future__ import annotations
 

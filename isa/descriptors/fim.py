@@ -1,4 +1,4 @@
-"""The descriptor of fim, memory with circuits that calculate: its names, number and settings."""
+"""The descriptor of fim, memory with circuits that calculate: names, core number, settings."""
 
 from __future__ import annotations
 

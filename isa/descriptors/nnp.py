@@ -1,4 +1,4 @@
-"""The descriptor of nnp, the matrix-vector processor: its names, number and settings."""
+"""The descriptor of nnp, the matrix-vector processor: its names, core number and settings."""
 
 from __future__ import annotations
 

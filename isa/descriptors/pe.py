@@ -1,4 +1,4 @@
-"""The descriptor of pe, the PE array: its names, number and settings."""
+"""The descriptor of pe, the PE array: its names, core number and settings."""
 
 from __future__ import annotations
 

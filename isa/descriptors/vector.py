@@ -1,4 +1,4 @@
-"""The descriptor of vc, the SIMD core: its names, number and settings."""
+"""The descriptor of vc, the SIMD core: its names, core number and settings."""
 
 from __future__ import annotations
 

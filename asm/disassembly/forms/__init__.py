@@ -74,7 +74,7 @@ class PartPrinter:
 
         For example, a `lui` begins an address and a later `addi` completes it. The caller passes
         the instructions in the order of their addresses. While no address is unfinished (`begun`),
-        it may leave out instructions that do not begin one (`begins`).
+        the caller may leave out all instructions except those in `begins`.
         """
         return None
 

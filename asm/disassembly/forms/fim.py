@@ -92,7 +92,7 @@ class FimPrinter(PartPrinter):
 
 
 def _check(program: Program, island: int) -> Check:
-    """Return a check of the island's rules with the limits of the program's device.
+    """Return a new `Check` for the words of an island of the program's device.
 
     Raises `ConfigError`.
     """
@@ -142,7 +142,11 @@ def _ranges(mask: int) -> str:
 
 
 def _register(instruction: Decoded) -> str:
-    """Return an `mmr` instruction as text, with its value's name or its column's address."""
+    """Return the source text of an `mmr` instruction, such as `mmr op, mul`.
+
+    If the value has a name, the text has the name; if the value is a column, the text has the
+    column's address.
+    """
     row = REGISTERS[instruction.values["register"]]
     value = instruction.values["value"]
     text = str(value)

@@ -1,4 +1,4 @@
-"""The directive `.tiles`: a matrix, stored tile by tile as an arrangement of fim needs it.
+"""The directive `.tiles`: a matrix, stored tile by tile as operations of fim take it.
 
 Every part accepts the directive.
 """

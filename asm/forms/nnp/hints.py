@@ -79,7 +79,7 @@ def _keep(
 
 
 def _entries(hint: Hint, place: Memory, native: int) -> int:
-    """Return how many entries of the memory `place`, tiles or vectors, a tensor occupies.
+    """Return how many entries of the memory `place` a tensor occupies; they are tiles or vectors.
 
     `native` is the number of elements of a native vector.
     """

@@ -171,9 +171,9 @@ class Config:
         return _place_of([segment.part for segment in self.segments], symbol)
 
     def tensors(self) -> list[Definition]:
-        """Return the tensors that the packet names; call it after all sources are read.
+        """Return the tensors that the packet names. Raises `Mistake`.
 
-        Raises `Mistake`.
+        Valid after all sources are read.
         """
         tensors = [tensor_of(self.context, segment.name) for segment in self.segments]
         return [definition for definition in tensors if definition is not None]
@@ -321,9 +321,9 @@ class Exe:
         return _place_of(parts, symbol)
 
     def tensors(self) -> list[Definition]:
-        """Return the tensors that the packet names; call it after all sources are read.
+        """Return the tensors that the packet names. Raises `Mistake`.
 
-        Raises `Mistake`.
+        Valid after all sources are read.
         """
         tensors = [tensor_of(self.context, segment.name) for segment in self.segments]
         if self.results is not None:

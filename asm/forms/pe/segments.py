@@ -235,11 +235,13 @@ class Places:
     def _element(self, segment: Segment, kind: str, datum: Datum | None) -> int:
         """Return the number for the element type in the segment's record. Raises `Mistake`.
 
-        `kind` is the segment's type, for example weights. If the segment names an element type,
-        the result is the number of this type. Else, for weights and activations, it is the number
-        of the type with which the data are declared, if the array has this type. In all other cases
-        it is 0, which means the element type that the sequence names, or the setting pe.element. It
-        is also 0 if the declared type is pe.element and no sequence of the row names types.
+        `kind` is the segment's type, for example weights. If the segment names an element type, the
+        result is the number of this type. Otherwise, for weights and activations, the result is the
+        number of the type with which the data are declared.
+
+        The result is 0 for other kinds, and for a declared type that the array does not have. It is
+        also 0 if the declared type is pe.element and no sequence of the row names types. The number
+        0 means the element type that the sequence names or, if it names none, pe.element.
         """
         config = self.image.state.config
         if segment.element:

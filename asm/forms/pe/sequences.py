@@ -281,7 +281,7 @@ class OpenSequence:
             place.emit_later(INSTRUCTION_BYTES, _instruction(place, item))
 
     def _head_bytes(self) -> bytes:
-        """Return the bytes of header and records. Report each wrong value at the line with it."""
+        """Return the bytes of the sequence's header and records; report wrong values."""
         values = {"count": len(self._items), "records": len(self._records)}
         values |= numbers(self._header)
         if self._then is not None:
@@ -308,7 +308,7 @@ class OpenSequence:
         return codec.pack(record.kind, values)
 
     def _check_strided(self, record: _Record, place: int, entry: int) -> None:
-        """Raise `Mistake` if operand `entry` of instruction `place` cannot differ between PEs."""
+        """Raise `Mistake` if the operand (`place`, `entry`) of `_target` is the same in all PEs."""
         item = self._items[place]
         try:
             values = _values(item.context, item)
@@ -384,7 +384,7 @@ class OpenSequence:
         return any(name in self._types for name in OPERAND_TYPES)
 
     def element(self, name: str) -> str:
-        """Return the element type of the operand `name`: as in `.types`, or else pe.element."""
+        """Return the element type of operand `name`: from `.types`, or else from pe.element."""
         legal, value = MEMBERS[name].legal, self._types.get(name)
         word = DEFAULT if value is None else legal.format(value.value(name, legal))
         return str(self._image.state.config["pe.element"]) if word == DEFAULT else word

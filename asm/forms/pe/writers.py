@@ -14,8 +14,8 @@ class Move(NamedTuple):
 
     `source` is the block that an st or spu reads; for a mac it is the accumulator. `target` is the
     block that an spu writes; None means that the result goes to the scalar unit. With `copies`, the
-    PEs that have the source get the target; with `first`, only PE 0 of each cluster gets it. With
-    `chains`, a mac passes its sum on to the special-function unit.
+    same PEs have results in the target as in the source; with `first`, only PE 0 of each cluster
+    has results in the target. With `chains`, a mac passes its sum on to the special-function unit.
     """
 
     mnemonic: str  # mac, spu or st
@@ -28,7 +28,7 @@ class Move(NamedTuple):
 
 
 def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:
-    """Return how an instruction of a sequence uses the output queue; None if it does not use it.
+    """Return how a mac, st or spu of a sequence uses the output queue; None for other instructions.
 
     `row` is the instruction's table row, `values` are its operands by name. `reduction` is the
     number of the reduction that the sequence's header selects.
