@@ -168,7 +168,7 @@ def _size(config: Configuration, side: str) -> int:
 
 
 def _unit(config: Configuration, side: str) -> str:
-    """Return, as Python source, the real number for the quantised integer 1.
+    """Return, as Python source, the real number that the quantised integer 1 stands for.
 
     `side` is "vector" or "matrix".
     """
@@ -280,9 +280,9 @@ def requirements(
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
     """Return the definitions that a generated file needs: (imports, constants, functions).
 
-    The names in `roots` need some of them, directly or through other definitions. Each file for the
-    target has the others. Each of the three lists has the order of the templates. `columns` is the
-    number of elements in a matrix row.
+    They are the definitions of the names in `roots`, those that every file for the target has, and
+    all definitions that these use. Each of the three lists has the order of the templates.
+    `columns` is the number of elements in a matrix row.
     """
     every = [piece for name in templates(target, config, columns) for piece in pieces(name)]
     if target in _DECORATORS:

@@ -74,12 +74,12 @@ def software(graph: Graph, config: Configuration, target: str, title: str) -> So
 
 
 def steps_of(inputs: Mapping[str, Tensor], graph: Graph, layer: Layer) -> dict[str, int]:
-    """Return the number of time steps, by name of the input, for inputs with a part for each step.
+    """Return the number of time steps of those inputs that have separate rows for each step.
 
-    Only inputs of several vectors in the queue NetInQ can have steps. In a layer with loops, a step
-    is a round, and each round takes the next rows of such an input. If the loops have different
-    numbers of rounds, the result is empty. A layer without loops computes each row independently,
-    so each row is a step.
+    The keys are the names of these inputs. Only inputs of several vectors in the queue NetInQ can
+    have steps. In a layer with loops, a step is a round, and each round takes the next rows of such
+    an input. If the loops have different numbers of rounds, the result is empty. A layer without
+    loops computes each row independently, so each row is a step.
     """
     vectors = {
         name: tensor

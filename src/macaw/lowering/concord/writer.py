@@ -237,7 +237,7 @@ class LayerWriter:
         return self._unique(last.name or _PLAIN.get(node.operation, node.operation))
 
     def _stem(self, node: Node) -> str:
-        """Return the variable of the nearest earlier value with a variable, or "x" if none has one.
+        """Return the variable of the nearest operand that has one, or "x" if none has one.
 
         The search goes from the node to its first operand, then to that operand's first operand,
         and so on.

@@ -50,7 +50,7 @@ class Edge:
     `name`, `shape` and `dtype` are those of the model, `tensor` and `integers` the name and the
     element type of the tensor on the device. If only the device has integers, `quantisation` says
     which real numbers they stand for. If the device has sums of the array, the host multiplies them
-    by `multipliers`. If both have integers, the model's integer is the device's plus `offset`.
+    by `multipliers`. If the model has integers, too, each is the device's integer plus `offset`.
     """
 
     name: str
@@ -109,8 +109,8 @@ def assign_what_can_be(
     """Return the rewritten model, the layers that cores compute, and the refused nodes.
 
     `islands` is as in `assign`. If the device has the type of a refused node's result, the layers
-    that read this result are assigned as if a core had computed it. The refused nodes are returned
-    without QuantizeLinear.
+    that read this result are assigned as if a core had computed it. The third result leaves out
+    refused QuantizeLinear nodes.
     """
     refused: dict[str, LowerError] = {}
     model = rewrite(model, config, refused, islands)
@@ -223,7 +223,7 @@ class _Assigner:
     # --- edges ---
 
     def sign(self, layer: model_layers.SignLayer) -> None:
-        """Let the host convert between int8 and uint8: make an `Edge`, or raise `LowerError`."""
+        """Let the host do a SignLayer of an input or output; raise `LowerError` for any other."""
         (source,), (result,) = layer.inputs, layer.outputs
         if source in self.model.inputs:
             model = self.model.tensors[source]
@@ -264,7 +264,7 @@ class _Assigner:
             self.vector(layer)
 
     def _is_edge(self, name: str) -> bool:
-        """Return whether a value is an input of the model, read by one layer, and no output."""
+        """Return whether a value is an input but not an output of the model, and has one reader."""
         readers = sum(name in layer.inputs for layer in self.model.layers)
         return name in self.model.inputs and readers == 1 and name not in self.model.outputs
 
@@ -455,7 +455,7 @@ class _Assigner:
         self._add_tensor(name)
 
     def move(self, layer: model_layers.MoveLayer) -> None:
-        """Let a result share the input's bytes if the order is the same; else move the elements."""
+        """Let the result share the input's bytes if possible; else the array or vc moves them."""
         if layer.operator == "Concat":
             if not self._joined(layer):
                 self.vector(layer)

@@ -13,7 +13,10 @@ from macaw.lowering.net.network import IslandLayer, Network
 
 
 def check_room(network: Network, config: Configuration) -> None:
-    """Raise `LowerError`, which names the first layer on islands that does not fit."""
+    """Raise `LowerError` if the layers on islands do not fit the memories that they share.
+
+    The message names the first layer for which there is no room.
+    """
     layers = [layer for layer in network.layers if isinstance(layer, IslandLayer)]
     words = [words_of_islands(layer.product.plan) for layer in layers]
     for island in sorted({island for row in words for island in row}):

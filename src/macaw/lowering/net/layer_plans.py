@@ -44,11 +44,11 @@ _GRAIN = 1024  # bytes; the memory that layers may use is a multiple of this
 def plan_layers(
     network: Network, config: Configuration, map_all: MapAll | None = None
 ) -> tuple[LayerPlan, ...]:
-    """Return the plans of a network's layers. Raises `LowerError` that names the layer.
+    """Return the plans of a network's layers.
 
     A choice of a plan can take long. `map_all` applies a function to the elements of a sequence,
     perhaps in several processes. With it, the choices for products of different shapes are made at
-    the same time.
+    the same time. Raises `LowerError` if a layer cannot be planned; the message names the layer.
     """
     names = layer_symbols((layer.name for layer in network.layers), _native_symbols(network))
     plans: dict[int, LayerPlan] = {}
@@ -69,7 +69,8 @@ def _first_choices(
 ) -> dict[Hashable, Choice | LowerError]:
     """Return the choice of a plan, or the error, for the first product of each shape in `layers`.
 
-    Without `map_all` the result is empty, and each choice is made when it is needed.
+    The keys are the results of `_shape`. Without `map_all` the result is empty, and each choice is
+    made when it is needed.
     """
     tasks: dict[Hashable, PlanTask] = {}
     for layer in layers if map_all is not None else ():

@@ -126,11 +126,11 @@ def rewrite_softmax(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append a LayerNormalization of an image as one of a matrix, with reshapes around it.
+    """Append the LayerNormalization of an image as a LayerNormalization of a matrix.
 
-    A row of the matrix has the elements that are normalised together. Return False for a tensor
-    that is no image, and unless factors and offsets are constants with one number for each place of
-    a row.
+    Reshapes before and after it make the matrix from the image, and the image from the result. A
+    row of the matrix has the elements that are normalised together. Return False if the input is no
+    image, or if factors or offsets are not constants with one number for each place of a row.
     """
     (result,), source = layer.outputs, layer.inputs[0]
     if source not in rewriting.tensors or len(rewriting.tensors[source].shape) != 4:
@@ -218,10 +218,10 @@ def _tensor(rewriting: Rewriting, name: str) -> str:
 
 
 def _repeated(rewriting: Rewriting, layer: Layer, name: str, batch: Shape, is_shared: bool) -> str:
-    """Return an operand of products that has the dimensions `batch` before its last two.
+    """Return the name of an operand of products, repeated to the shape (*batch, rows, columns).
 
-    If necessary, a new layer repeats the operand. With `is_shared`, a single matrix is not
-    repeated, because all products may read it.
+    `name` is the operand, a matrix or a stack of matrices. If necessary, a new layer repeats it.
+    With `is_shared`, a single matrix is not repeated, because all products may read it.
     """
     shape = rewriting.tensors[name].shape
     if shape[:-2] == batch or (prod(shape[:-2]) == 1 and (is_shared or prod(batch) == 1)):
@@ -230,7 +230,11 @@ def _repeated(rewriting: Rewriting, layer: Layer, name: str, batch: Shape, is_sh
 
 
 def _repeated_to(rewriting: Rewriting, layer: Layer, name: str, shape: Shape) -> str:
-    """Return a tensor that is repeated to another shape; append a layer if it is necessary."""
+    """Return the name of a tensor that has the elements of `name`, repeated to another shape.
+
+    If `name` has this shape, it is the result. Otherwise a constant becomes a larger constant, and
+    any other tensor is repeated by a new layer.
+    """
     x = rewriting.tensors[name]
     if x.shape == shape:
         return name

@@ -130,10 +130,10 @@ def _packed(rewriting: Rewriting, layer: Layer, port: Port, config: Any) -> str:
 def _add_result(
     rewriting: Rewriting, layer: Layer, vectors: str, name: str, places: NDArray[np.int64]
 ) -> None:
-    """Gather tensor `name`: element i is the element of `vectors` with the index `places[i]`.
+    """Append layers that make tensor `name`: its element i is element `places[i]` of `vectors`.
 
-    If only movements read the tensor, the function does not gather it. The movements later gather
-    their own results from `vectors` (`gather_movement`), which saves a movement.
+    If only movements read the tensor (`_is_moved_only`), no layer makes it. Instead, each of these
+    movements becomes a gather from `vectors` (`gather_movement`), which saves a movement.
     """
     shape = rewriting.tensors[name].shape
     if _is_moved_only(rewriting, name):

@@ -239,9 +239,11 @@ class _Rewriter(Rewriting):
         return True
 
     def move(self, layer: MoveLayer) -> bool:
-        """Append a movement, with rescaling layers before it if necessary; return True.
+        """Append a layer that moves elements; return True.
 
-        A Concat itself can multiply by a factor.
+        Inputs with another scale, type or zero point than the result get a layer that rescales
+        them. There are two exceptions: an Identity becomes such a layer itself, and a Concat itself
+        changes the scale of inputs that have the result's type and no zero point.
         """
         if layer.operator == "Concat":
             names = self.operands(layer, expands=False)
@@ -324,9 +326,11 @@ class _Rewriter(Rewriting):
         return True
 
     def _signed_integers(self, layer: FloatLayer) -> bool:
-        """Append a QuantizeLinear that makes signed integers, if all readers make signed integers.
+        """Replace a QuantizeLinear that makes unsigned integers by one that makes signed integers.
 
-        Otherwise return False without a new layer.
+        The new layer makes the result of the layers that convert the unsigned integers to signed
+        ones (`SignLayer`). If the unsigned integers have any other reader or none, or are an output
+        of the network, return False without a new layer.
         """
         (name,) = layer.outputs
         tensor = self.tensors[name]
@@ -349,7 +353,10 @@ class _Rewriter(Rewriting):
         return True
 
     def sign(self, layer: SignLayer) -> bool:
-        """Return whether to omit a SignLayer: its result already exists (`_signed_integers`)."""
+        """Return whether a SignLayer can be left out, because an earlier layer makes its result.
+
+        `_signed_integers` has appended this earlier layer.
+        """
         return layer.outputs[0] in self.signed
 
 

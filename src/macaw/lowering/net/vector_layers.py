@@ -94,7 +94,7 @@ def _image(x: NetTensor) -> NetTensor:
 def _clip(output: Requantisation, dtype: str) -> tuple[int, int] | None:
     """Return the range to which `output` limits results; None if it is the range of `dtype`.
 
-    Raises `LowerError` if results have a zero point.
+    Raises `LowerError` if the zero point of the results is not 0.
     """
     if output.zero_point:
         raise LowerError(f"its results have the zero point {output.zero_point}", "0")
@@ -336,7 +336,7 @@ def _quantised(model: Network, layer: FloatLayer, x: NetTensor, dtype: str) -> V
 
 
 def _rows(model: Network, layer: FloatLayer, x: NetTensor) -> VectorOperation:
-    """Return a Softmax or LayerNormalization over the last axis on the device.
+    """Return the operation for a Softmax or LayerNormalization over the last axis on the device.
 
     Raises `LowerError` if the node is over another axis.
     """
@@ -369,7 +369,7 @@ def _lookup(model: Network, layer: LookupLayer, tensors: Tensors) -> VectorOpera
 
 
 def _reduction(model: Network, layer: FloatLayer) -> VectorOperation:
-    """Return a sum, mean or extreme over axes that are one after the other on the device."""
+    """Return the operation for a sum, mean, maximum or minimum over adjacent axes on the device."""
     shape = model.tensors[layer.inputs[0]].shape
     axes = model.constants.get(layer.inputs[1]) if len(layer.inputs) > 1 else None
     if axes is None:

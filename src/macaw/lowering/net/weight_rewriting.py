@@ -63,8 +63,9 @@ def _frame(
 ) -> str:
     """Append a layer that puts zero points around and between the pixels of `x`.
 
-    Return the name of the layer's result. `steps`, `before` and `after` are (rows, columns), as in
-    `FrameLayer`.
+    Return the name of the layer's result. `steps`, `before` and `after` are (rows, columns):
+    `steps` is the distance from a pixel to the next in the result, `before` and `after` are the
+    numbers of new rows and columns before and after the image.
     """
     sizes = (
         (size - 1) * step + 1 + first + last

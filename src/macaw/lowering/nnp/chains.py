@@ -118,7 +118,7 @@ class _Former:
     drafts: list[_Draft] = field(default_factory=list)  # the chains so far, in order
 
     def form(self, operations: Iterable[Operation]) -> list[Chain]:
-        """Return the chains of the operations."""
+        """Form chains of `operations`, and return all chains of the phase in order."""
         for operation in operations:
             if operation.kind == ops.TILES:
                 source = operation.inputs[0]

@@ -91,7 +91,8 @@ def _geometry(builder: Builder, node: Node, kernel: Sequence[int]) -> Geometry:
 def _check_windows(geometry: Geometry) -> None:
     """Raise `LowerError` if no whole window fits into the padded image.
 
-    ONNX's shape inference rounds towards zero, so in some of these cases it gives a result.
+    ONNX's shape inference does not find all of these nodes: it rounds towards zero, and may infer
+    that there is a result although no window fits.
     """
     pads = geometry.pads
     sizes = [n + pads[axis] + pads[axis + 2] for axis, n in enumerate(geometry.size)]

@@ -42,9 +42,10 @@ _SAME_PLACES = frozenset(  # operators whose result has its elements where their
 def read(
     model: onnx.ModelProto, config: Configuration, dims: Mapping[str, int] | None = None
 ) -> Model:
-    """Return the operations of a checked model. Raises `LowerError`, which names the node.
+    """Return the operations of a checked model.
 
-    `dims` has sizes for dimensions that the model only names.
+    `dims` has sizes for dimensions that the model only names. Raises `LowerError` if nnp cannot
+    compute the model; the message names the node, input or output.
     """
     graph = _pruned(freeze(model, Wishes(dims=dims or {}, not_folded=frozenset())))
     readers = _readers(graph)

@@ -69,10 +69,11 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Window:
-    """The windows of a convolution or a pool. All but the depth are pairs (vertical, horizontal).
+    """The windows of a convolution or a pool. The pairs are (vertical, horizontal).
 
-    `depth` is the number of native vectors of a position. With `reads`, the operation reads all
-    vectors of a window; otherwise it reads one position, and windows only move its address.
+    `depth` is the number of native vectors of a position. With `reads`, an operation reads all
+    vectors of each window. Otherwise it reads one position for each window, and its address
+    advances as the windows do.
     """
 
     size: tuple[int, int]  # the size of the image

@@ -79,8 +79,9 @@ class Rounding:
     """How integers or binary32 numbers in four registers, the `quarters`, become elements.
 
     If `floating`, the numbers are converted to integers; otherwise they are integers, and they are
-    shifted right by `shift`. Both round half to even. Then they are saturated to `operation.dtype`
-    and limited to the range `clip`. If `paired`, the registers have 16-bit numbers of two groups.
+    shifted right by `shift`. Conversion and shift round half to even. Then the numbers are
+    saturated to `operation.dtype` and limited to the range `clip`. If `paired`, the registers have
+    16-bit numbers of two groups.
     """
 
     operation: VectorOperation

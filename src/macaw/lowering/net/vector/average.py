@@ -247,7 +247,7 @@ def _average_of_sums(
 
 
 def _sums(k: Kernel, mean: Mean, columns: Columns, count: int) -> bool:
-    """Write the sums of a group of channels over `count` positions, starting at s2.
+    """Write code that adds a group of channels over `count` positions, the first at address s2.
 
     Return the argument `widened` of `Mean.finish`: whether sums of int8 numbers have 32 bits.
     """
@@ -273,13 +273,13 @@ def _sums(k: Kernel, mean: Mean, columns: Columns, count: int) -> bool:
 
 
 def _collect(k: Kernel) -> None:
-    """Add the sums of 16 bits to the sums of 32 bits."""
+    """Write code that adds the sums of 16 bits (in `FIRST`) to those of 32 bits (in `SECOND`)."""
     widen_quarters(k, FIRST)
     each(k, "vadd.w", SECOND, FIRST)
 
 
 def _sum(k: Kernel, mean: Mean, columns: Columns, count: int, loaded: Sequence[str]) -> None:
-    """Write the sums of `count` positions, starting at a0.
+    """Write code that adds the elements of `count` positions, the first at the address in a0.
 
     `mean` has the arithmetic. Afterwards a0 points to the next position. `loaded` are the registers
     into which positions are loaded ahead.

@@ -80,7 +80,7 @@ class Columns:
         """Return how many positions to treat as one, so that all begin at multiples of 16 bytes.
 
         With 4 channels of int8, four positions are treated as one. The result is 1 if `positions`
-        is not a multiple of that number, or is just that number.
+        is that number itself, or no multiple of it.
         """
         count = VECTOR_BYTES // self.granule
         return count if positions % count == 0 and positions > count else 1

@@ -60,7 +60,7 @@ class _Conversion:
         self.by_channel = len(operation.multipliers) > 1
 
     def write(self) -> None:
-        """Write the code."""
+        """Write the code of the whole conversion: its start, and the loop over all elements."""
         k, operation = self.k, self.operation
         k.block("la a0, vc_x0", "la a2, y")
         self._begin()

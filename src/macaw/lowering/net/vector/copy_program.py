@@ -19,10 +19,10 @@ SETUP = 3  # instructions for the first transfer: `la` (two) and `dma.copy`
 
 
 def expanded(item: Copies) -> Iterator[Copies]:
-    """Yield the transfers of `item`, with no loops or with at most three loops around each.
+    """Yield the transfers of `item` as items that each have at most three loops.
 
-    Few transfers are yielded one by one. Of more than three loops, the outermost ones are written
-    out.
+    If `item` has at most `_FEW` transfers, each becomes an item without loops. If there are more
+    than three loops, each pass of the outermost loops becomes an item of its own.
     """
     total = prod(loop[0] for loop in item.loops)
     if not item.loops or (total > _FEW and len(item.loops) <= len(_COUNTERS)):
@@ -69,10 +69,12 @@ def cycles_of_copies(items: Sequence[Copies], config: Mapping[str, Any], counted
     """Predict the device cycles of transfers, from the code that starts them to their end.
 
     The dma makes one transfer after the other. If cp takes longer for the instructions that start
-    the next transfer, the dma waits for cp. The caller has already counted the first `counted`
-    instructions before the first transfer. The estimate of this transfer (`copy_cycles`) includes
-    one cycle for each of the other instructions before it, so the function adds only their cycles
-    beyond that. It also adds the longest time until cp, in its own next cycle, sees the end.
+    the next transfer, the dma waits for cp. The prediction includes the longest time from the end
+    of the last transfer until cp sees this end, which it does in a cycle of its own.
+
+    Of the instructions before the first transfer, the caller has already counted the first
+    `counted`. For each of the others, the estimate of the transfer (`copy_cycles`) includes one
+    device cycle; the function adds the rest of the cycles that the instruction takes.
     """
     if not items:
         return 0

@@ -78,7 +78,7 @@ class ImageLoop:
 
     @classmethod
     def of(cls, operation: EachImage) -> ImageLoop:
-        """Return the loop of an operation."""
+        """Return the loop of cp for an operation on each image of a batch."""
         one = operation.operation
         shapes, dtypes = (*one.inputs, one.result), (*one.input_dtypes, one.result_dtype)
         sizes = zip(shapes, dtypes, strict=True)
@@ -136,10 +136,10 @@ class ImageLoop:
         return before + self.count * image
 
     def _moving(self, number: int) -> int:
-        """Return the byte offset, in the table, of the address that changes from image to image.
+        """Return the byte offset, in `tables`, of the address that changes from image to image.
 
-        For the transfer of an input this is the source address, for the transfer of the result the
-        destination address.
+        `number` is the number of the transfer: first those of the inputs, then that of the result.
+        For an input the source address changes, for the result the destination address.
         """
         moving = "src" if number < len(self.sizes) - 1 else "dst"
         return TRANSFER.size * number + TRANSFER.offsets[moving]

@@ -176,7 +176,11 @@ def _positions(
 
 @dataclass(frozen=True)
 class _Registers:
-    """The registers for one position: those of the loaded group, and those of its quarters."""
+    """The vector registers for one position.
+
+    `loaded` are those into which the group is loaded, `quarters` those for its widened numbers, a
+    quarter of the group in each.
+    """
 
     loaded: tuple[str, ...]
     quarters: tuple[str, ...]
@@ -187,8 +191,8 @@ def _register_sets(
 ) -> list[_Registers]:
     """Return a set of registers for each position that one pass of the loop can compute.
 
-    There are as many sets as the free registers allow. A set has the registers of a group of
-    `columns`, and those of its quarters.
+    There are as many sets as the free registers allow. A set has registers for a loaded group of
+    `columns`, and for the widened numbers of the group.
     """
     halves = operation.dtype == "int8" and _halves(group.form)
     taken = {*(SECOND[::2] if operation.dtype == "int8" else SECOND), SCALES[0]}
@@ -207,7 +211,10 @@ def _register_sets(
 
 
 class _Group:
-    """The arithmetic of an operation on a group of 16 elements, in the registers `quarters`."""
+    """Writes the arithmetic of an operation on a group of 16 elements.
+
+    The elements are widened to the four registers `quarters`, a quarter of the group in each.
+    """
 
     def __init__(self, operation: Scaled, quarters: tuple[str, ...] = FIRST) -> None:
         self.operation = operation

@@ -248,7 +248,10 @@ class _Scoreboard:
             self.time += self.of("branch_taken_cycles")
 
     def of(self, name: str = "") -> int:
-        """Return a setting of vc in device cycles; without a name, one cycle of vc."""
+        """Return the setting `vc.NAME`, a number of cycles of vc, in device cycles.
+
+        If `name` is empty, return one cycle of vc in device cycles.
+        """
         return int(self.config["vc.divider"]) * (int(self.config[f"vc.{name}"]) if name else 1)
 
     def issue(self, item: Instruction) -> None:

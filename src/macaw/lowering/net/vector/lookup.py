@@ -18,8 +18,8 @@ _REGISTERS = (*(f"s{number}" for number in range(12)), "a3", "a4", "a5", "a6")
 def table_kernel(operation: Table) -> Kernel:
     """Return the code of a lookup; the input is at `vc_x0`, the result at `y`.
 
-    Behind the end of the tensors, the code reads and writes up to the next multiple of 16 bytes. It
-    also reads the 16 bytes after that.
+    After the end of the tensors, the code reads and writes up to the next multiple of 16 bytes. It
+    also reads the 16 bytes after that multiple.
     """
     k = Kernel()
     entries = np.roll(np.asarray(operation.entries, np.int8), -128)  # indexed by the unsigned byte

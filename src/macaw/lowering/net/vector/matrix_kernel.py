@@ -47,7 +47,7 @@ class _Product:
         self.pitch = self.columns * self.element
 
     def write(self) -> None:
-        """Write the code."""
+        """Write the code of the whole product: the loops over products and rows."""
         k = self.k
         self.lanes.begin(k)
         k.block(f"la {_ROW}, vc_x0", f"la {_MATRIX}, vc_x1", f"la {_RESULT}, y")

@@ -66,7 +66,7 @@ class _Function:
                 outer.append(item)
 
     def _splat(self, register: str, number: int | float, letter: str = "w") -> str:
-        """Put a number into all lanes of a register; return the register.
+        """Write code that puts a number into all lanes of a register; return the register.
 
         `letter` is the size of a lane: "w" for 32 bits, "h" for 16.
         """
@@ -93,7 +93,10 @@ class _Function:
         self.k.put(f"addi {_RESULT}, {_RESULT}, {GROUP * Types.size(operation.to)}")
 
     def _load(self, pointer: str, variable: Sequence[str]) -> None:
-        """Write code that loads 16 elements at `pointer` into a variable, as binary32."""
+        """Write code that loads 16 elements at `pointer`, and converts them to binary32.
+
+        `variable` are the four registers for the results.
+        """
         k, operation = self.k, self.operation
         loaded = variable if operation.dtype == "float32" else _CONSTANTS
         count = self.step // VECTOR_BYTES

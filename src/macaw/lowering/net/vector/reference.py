@@ -215,6 +215,9 @@ def _float(values: Numbers) -> NDArray[np.float32]:
 def _result(
     operation: VectorOperation, values: NDArray[np.float32], clip: tuple[int, int] | None = None
 ) -> Numbers:
-    """Return binary32 numbers rounded half to even, saturated and clipped."""
+    """Return `values` as elements of the operation's type: rounded half to even, then limited.
+
+    They are limited to the range `clip`, or without it to the range of the type.
+    """
     low, high = clip or operation.limits
     return np.clip(np.rint(values), low, high).astype(operation.dtype)

@@ -67,7 +67,7 @@ class _Rows(ABC):
         self.results = self.length  # number of results of a row
 
     def write(self) -> None:
-        """Write the code."""
+        """Write the code for all rows: a loop over the passes that `row` writes."""
         k = self.k
         self.columns.begin(k)
         k.block("la a0, vc_x0", "la a2, y")
@@ -120,13 +120,13 @@ class _Rows(ABC):
             some(_LOADED[:1], True)
 
     def masked(self, register: str, other: str) -> None:
-        """Replace a register's lanes after the end of the row by those of the register `other`."""
+        """Write code that replaces a register's lanes after the row's end by those of `other`."""
         self.k.put(f"vsel {register}, {register}, {other}, {_MASK}")
 
     def store(self, registers: Sequence[str], last: bool) -> None:
-        """Store the groups in `registers` where the pointer of the result points.
+        """Write code that stores the groups in `registers` at the pointer of the result.
 
-        If `last`, store only the lanes before the end of the row.
+        If `last`, the code stores only the lanes before the end of the row.
         """
         for number, register in enumerate(registers):
             if not last:
@@ -137,7 +137,7 @@ class _Rows(ABC):
                 self.k.put(f"sw t0, {4 * lane}({_Y})")
 
     def add(self, registers: Sequence[str], last: bool) -> None:
-        """Add the groups in `registers` to the four partial sums.
+        """Write code that adds the groups in `registers` to the four partial sums.
 
         If `last`, lanes after the row's end count as 0.
         """
@@ -148,7 +148,7 @@ class _Rows(ABC):
             self.k.put(f"vadd.f32 {_TOTAL}, {_TOTAL}, {register}")
 
     def total(self, target: str) -> None:
-        """Put the total of the four partial sums into all lanes of the register `target`."""
+        """Write code that puts the total of the four partial sums into all lanes of `target`."""
         k = self.k
         k.put(f"vsum.f32 {_TOTAL}, {_TOTAL}")
         k.put(f"vext.w t0, {_TOTAL}, 0")

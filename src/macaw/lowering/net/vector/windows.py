@@ -100,7 +100,7 @@ class Windows(ABC):
         """
 
     def write(self) -> None:
-        """Write the code."""
+        """Write the code of the whole pool: the table of addresses, and the loop over its rows."""
         k, columns, pool = self.k, self.columns, self.pool
         columns.begin(k)
         self._write_table()
