@@ -183,7 +183,7 @@ class Accountant:
             self.charges[charge] = self.charges.get(charge, 0) + cycles
 
     def _cut(self, cycles: int) -> None:
-        """The run has ended in cycle `cycles`: take back the charges for this and later cycles."""
+        """Take back the charges from cycle `cycles` on, because the run has ended in this cycle."""
         self._take_back(self._last, (self.at - cycles) * self.units)
         self.at = min(self.at, cycles)
 

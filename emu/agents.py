@@ -93,15 +93,16 @@ class Agent(ABC):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int, number: int | None = None
     ) -> None:
-        """Let the trace block count `count` accesses by one of the core's ports.
+        """Count `count` occurrences of the kind `what` in the trace block.
 
-        Ports call this only if `tracing` is set. `TraceBlock.count_occurrence` describes all
-        arguments.
+        They last from cycle `time` to `until` - 1. The ports of the core call this for their
+        accesses, and only if `tracing` is set. `number` is the number of the accessing
+        instruction; None means the instruction that began last.
         """
 
     @abstractmethod
     def sync(self) -> None:
-        """Write the core's state at cycle `Clock.frontier` into `state`."""
+        """Bring `state` up to date: it becomes the core's state at cycle `Clock.frontier`."""
 
     @abstractmethod
     def read_trace(self, name: str) -> int:

@@ -95,7 +95,7 @@ class Banks:
         return any(request.port.core is core for request in self._requests)
 
     def serve_at_once(self, length: int) -> bool:
-        """Return whether one cycle is enough for `length` adjacent bytes at any address."""
+        """Return whether the banks can serve any `length` adjacent bytes in one cycle."""
         return -(-(length - 1) // self.width) + 1 <= self.count
 
     def has_request_in(self, half: int) -> bool:

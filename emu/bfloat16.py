@@ -93,7 +93,7 @@ def _doubles(array: NDArray[Any]) -> NDArray[Any]:
 def _of_long_integers(array: NDArray[Any]) -> NDArray[Any]:
     """Return integers of 64 bits as binary64.
 
-    Integers from 2**53 on do not fit. In these the method clears the lowest 12 bits, and sets the
+    Integers from 2**53 on do not fit. In these the function clears the lowest 12 bits, and sets the
     highest of the 12 if any of them was set. At least 42 bits are above them, so a later rounding
     to 24 bits or fewer gives the same number as a rounding of the integer.
     """
@@ -107,10 +107,11 @@ def _of_long_integers(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _rounded_to_odd(values: NDArray[Any], dtype: type[np.floating[Any]]) -> NDArray[Any]:
-    """Return numbers in a narrower type, each inexact one with an odd last bit.
+    """Return numbers in the narrower type `dtype`, rounded to odd.
 
-    A second rounding to fewer digits then gives the same number as one rounding. The result for a
-    single number is an array with one element.
+    If the type cannot hold a number exactly, the result is the neighbour of the number whose last
+    bit is 1 (odd). A second rounding to fewer digits then gives the same result as one rounding.
+    The result for a single number is an array with one element.
     """
     narrow, wide = _as(values, dtype), np.atleast_1d(values)
     bits = narrow.view(f"u{narrow.itemsize}")

@@ -26,19 +26,21 @@ def index_of(core: Core) -> int:
 
 
 def same_offset(core: Core, address: int, index: int, to: int) -> int:
-    """Return the address that has the same offset in the code range of core `to` as `address` has.
+    """Return the address in the code range of core `to` that has the same offset as `address`.
 
-    `index` and `to` are indices of cores of the same table (`index_of`). `address` is in the code
-    range of core `index`.
+    `address` is in the code range of core `index`. `index` and `to` are indices of cores of the
+    same table (`index_of`).
     """
     memory = core.table.instruction_memory
     return address + ((to - index) << (UNIT_SHIFT if memory is None else memory.shift))
 
 
 def original(program: Program, core: Core, address: int) -> int:
-    """Return where the sections of `program` have the code that `core` executes at `address`.
+    """Return the address in `program` of the code that `core` executes at `address`.
 
-    The result is `address` itself if a section contains it, or if no section resembles the code.
+    The core may execute a copy; then the result is the address in a section of the program from
+    which the code was copied. The result is `address` itself if a section contains it, or if no
+    section resembles the code.
     """
     if program.section_at(address) is not None:
         return address
@@ -64,10 +66,10 @@ def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Sec
 
 
 def _equal(core: Core, address: int, section: Section, at: int) -> float:
-    """Return how much code of `core` around `address` equals the section's bytes around `at`.
+    """Return which share of the core's bytes around `address` equals those of a section.
 
-    The result is from 0 (no byte is equal) to 1 (all bytes are equal). Bytes that are 0 in both do
-    not count.
+    The bytes of the section are those around its address `at`. The result is from 0 (no byte is
+    equal) to 1 (all bytes are equal). Bytes that are 0 on both sides do not count.
     """
     begin = max(section.address, at - COMPARED // 2)
     data = section.data[begin - section.address :][:COMPARED]

@@ -27,7 +27,7 @@ class _Cursor:
         self.log, self.at = log, len(log.begins) - 1
 
     def seek(self, cycle: int) -> int:
-        """Move to what the core did in cycle `cycle`; return the cycle in which it began that."""
+        """Move to the entry of the log for cycle `cycle`; return the first cycle of the entry."""
         begins = self.log.begins
         while begins[self.at] > cycle:
             self.at -= 1
@@ -66,12 +66,14 @@ def heat_of(cycles: int, all_cycles: int) -> int:
 
 
 def _step(cursors: Mapping[int, _Cursor], core: int, cycle: int) -> tuple[int, Charge | None, int]:
-    """Return the core on the path in cycle `cycle`, its charge, and the first cycle of this step.
+    """Return the core on the path in cycle `cycle`, its charge there, and an earlier cycle.
 
-    `cursors` has a cursor in the log of each core, by the core's number. `core` is the core that is
-    on the path in the next cycle. If this core waits in `cycle`, the search goes on to a core for
-    which it waits. If it is idle, the search goes on to the core with the least number that is not
-    idle. The search ends at a core that neither waits nor is idle. If it finds no such core, the
+    From that earlier cycle to `cycle`, the core and its charge stay the same.
+
+    `cursors` has a cursor in the log of each core, by the core's number. The search for the core
+    begins with `core`, which is on the path in the next cycle. From a core that waits in `cycle`
+    the search goes on to a core for which it waits, from an idle core to the core with the least
+    number that is not idle. It ends at a core that neither waits nor is idle. If there is none, the
     result is the first core of the search that is not idle, or `core` if all cores are idle.
     """
     chain: list[tuple[int, Charge | None]] = []  # cores, each of which waits for the next one

@@ -66,7 +66,7 @@ def softmax(values: Host, valid: int) -> Host:
 
 
 def _narrow(values: Host) -> bool:
-    """Return whether the type has only 65536 numbers; then a table has the results for all."""
+    """Return whether the type has only 65536 numbers, so that one table can have all results."""
     return values.dtype in (np.float16, BFLOAT16)
 
 

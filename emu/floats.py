@@ -210,7 +210,10 @@ def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[int, int, type[np.floating[Any]]]:
-    """Return a type's digits, least exponent of normal numbers, and NumPy type for its numbers."""
+    """Return the number of digits, the least normal exponent, and a NumPy type of a host type.
+
+    Numbers of the host type `dtype` are returned in this NumPy type; it is float32 for bf16.
+    """
     if dtype == BFLOAT16:
         return bfloat16.DIGITS, bfloat16.LEAST_EXPONENT, np.float32
     limits = np.finfo(dtype)

@@ -54,11 +54,11 @@ class Spill:
         self._end = 0
 
     def take(self, group: int, loop: int, first: int, number: int, counters: Sequence[int]) -> None:
-        """Write a record of `number` instructions, which instruction number `first` begins.
+        """Write a record of `number` instructions, from instruction number `first` on.
 
-        `counters` are those of the register group `group`, which recorded them in the loop `loop`.
-        If an area is set but has no room, the record counts as lost. Raises `Fault` if the area is
-        not in memory.
+        `counters` are those of the register group `group`. In auto mode `loop` is the number of
+        the group's start, from 0; in mark mode it is 0. If an area is set but has no room, the
+        record counts as lost. Raises `Fault` if the area is not in memory.
         """
         state = self._state
         place = state.trace_next
@@ -86,7 +86,7 @@ class Spill:
         # If there is no area, only the registers show the record, until the next record.
 
     def _remember(self, place: int, pages: Pages, offset: int) -> None:
-        """Remember the memory of a record, for those that follow it.
+        """Remember the memory of a record, so that later records need no look-up of theirs.
 
         The record is at the address `place`, which is at `offset` in the memory.
         """

@@ -13,7 +13,7 @@ from macaw.emu.moves import Move, MoveLog
 
 
 class DmaAccountant(Accountant):
-    """Charges each transfer: its setup, cycles with a beat, blocked banks, windows, latency.
+    """Charges the cycles of transfers: to setup, beats, blocked banks, windows and latency.
 
     A cycle in which the dma reads or writes a beat is work, even if another beat waits in this
     cycle. If the rows of a transfer adjoin, one long row could move the same bytes in fewer beats.
@@ -22,11 +22,12 @@ class DmaAccountant(Accountant):
     If memory takes or gives beats more slowly than the dma asks, the last beat takes longer than
     the first one. The additional cycles are charged to `channel`.
 
-    For advice to programs, `along` has what a program saves, besides cycles of `latency`, if it
-    joins two transfers to one. It saves the setup of the second transfer. Usually it also saves the
-    cycles in which the second transfer only reads, before its first write: in the joined transfer,
-    the dma still writes earlier beats in these cycles. It does not save them if source and
-    destination are both in external memory, whose one channel cannot read and write at once.
+    For advice to programs, `along` has the cycles that a program saves, besides those of `latency`,
+    if it joins two transfers to one. It saves the setup of the second transfer. Usually it also
+    saves the cycles in which the second transfer only reads, before its first write: in the joined
+    transfer, the dma still writes earlier beats in these cycles. The program does not save these
+    cycles if source and destination are both in external memory, whose one channel cannot read and
+    write at once.
     """
 
     core: DmaCore

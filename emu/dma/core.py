@@ -176,7 +176,7 @@ class DmaCore(Core):
             self.rows = self.transfer.rows if self.transfer.size else 0
 
     def _add_layout(self, transfer: Transfer) -> Layout:
-        """Return `transfer.layout()` of a checked transfer; store it for transfers of its shape."""
+        """Return the layout of a checked transfer; store it for later transfers of this shape."""
         if len(self._layouts) >= MOST_SHAPES:
             self._layouts.clear()
         return self._layouts.setdefault(transfer.shape, transfer.layout())
@@ -278,7 +278,7 @@ class DmaCore(Core):
     def _free(self, time: int, address: int) -> int:
         """Return the first cycle in which a beat can start after a beat in cycle `time`.
 
-        Both beats are on the side of `address`, which is not on-chip memory.
+        Both are on the side (source or destination) of `address`, which is not on-chip memory.
         """
         if address < EXTERNAL:
             return time + 1
@@ -453,7 +453,7 @@ class DmaCore(Core):
         self.tally.count_occurrence(INDEX[what], time, until, count)
 
     def _flush_uses(self, until: int = 0) -> None:
-        """Report to the trace block what the transfer has used, if the block records.
+        """Report to the trace block, if it records, the events counted since the last report.
 
         `until` is the first cycle after the transfer, or 0 if it has not ended.
         """
@@ -472,7 +472,7 @@ class DmaCore(Core):
         return self.retired + len(self.state.held) + int(self.running)
 
     def units(self) -> Units:
-        """Return the sizes for the trace: the dma has no compute units, and a store is one beat."""
+        """Return the sizes of accesses, for the trace. The dma has no compute units."""
         return Units(0, 0, store=self.width)
 
     # State

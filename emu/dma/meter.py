@@ -42,9 +42,9 @@ class DmaMeter(Meter):
         self.address = None if address < 0 else address
 
     def _source(self, size: int) -> str:
-        """Return the tensor to which the next `size` bytes that the dma writes belong, or "".
+        """Return the name of the tensor of the next `size` bytes that the dma writes, or "".
 
-        The dma has read these bytes earlier, and has recorded their tensor.
+        The dma has read these bytes earlier, and the meter has recorded the name of their tensor.
         """
         # a multicast writes the bytes of a beat once for each of its units
         place = self.written // (self.core.transfer.further_units + 1)

@@ -118,7 +118,10 @@ class IslandAccountant(Accountant):
         self.last = max(self.last, until)
 
     def _progress(self, block: Block, since: int) -> _Progress:
-        """Return the record of a block; if there is none, make one that starts in cycle `since`."""
+        """Return the record of a block, which says up to which cycle the block is charged.
+
+        If there is no record, make one that starts in cycle `since`.
+        """
         for one in self.blocks:
             if one.block is block:
                 return one
@@ -150,9 +153,9 @@ class IslandAccountant(Accountant):
         one.cause, one.whom = _WAITS[block.key.partition(" ")[0]], names or block.key
 
     def _delay(self, block: Block, at: int, fresh: dict[str, int]) -> Parts:
-        """Return why the next word of a block is delayed from cycle `at` on: pairs (cause, cycles).
+        """Return the causes of a block's delay from cycle `at` on, as pairs (cause, cycles).
 
-        `fresh` has the growth of the island's counters.
+        The block cannot execute its next word yet. `fresh` has the growth of the island's counters.
         """
         if self.core.program.word(block.pc).row.mnemonic == "end":
             results = max(block.rz_ready, block.columns_ready)

@@ -72,11 +72,12 @@ class CircuitData:
     def leaving(
         self, places: NDArray[np.intp], slot: int, mode: Mode, shift: int, address: int
     ) -> Bytes:
-        """Return the bytes that the word at `address` moves out of slice `slot` of Rz, (banks, 32).
+        """Return the bytes that the word at `address` moves out of slice `slot` of Rz.
 
-        `places` are the indices of the banks. In int8 the sums of the slice become numbers of int8:
-        they are shifted by `shift`, the value of the register rz_shift. Those outside the range of
-        int8 are limited to it, and the method counts them in `overflows`.
+        They have shape (banks, 32); `places` are the indices of the banks. In int8 the sums of the
+        slice become numbers of int8: they are shifted by `shift`, the value of the register
+        rz_shift. Those outside the range of int8 are limited to it, and the method counts them in
+        `overflows`.
         """
         size = mode.numbers.slice_bytes
         data: Bytes = self.state.rz[places, slot * size : (slot + 1) * size]

@@ -304,9 +304,9 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
                 block.number = UNKNOWN
 
     def units(self) -> Units:
-        """Return the sizes for the trace. A compute unit is a lane of an ALU.
+        """Return the sizes of compute units and accesses, for the trace.
 
-        Each lane takes one number in a cycle.
+        A compute unit is a lane of an ALU. It takes one number in a cycle.
         """
         width = max(row.size for row in FORMATS if row.name in self.abilities.formats)
         # Commands for consecutive columns of a bank are t_ccdl apart; in each cycle one is

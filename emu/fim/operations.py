@@ -251,12 +251,12 @@ def _check_columns(island: Island, block: Block, column: int) -> None:
 def _batch(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
 ) -> tuple[int, int, int]:
-    """Return how many repeats of an operation of a block can be done together, and when.
+    """Return how many repeats of an operation a block can do together, their distance and waits.
 
-    The first repeat is the one in cycle `at`. `busy` is the time that the ALU needs for a repeat,
-    in cycles of the island. There are at most `most` repeats, all requested before cycle `limit`.
-    Return the number of repeats, the cycles from one repeat to the next, and how many of these
-    cycles each repeat after the first waits for memory. The function also counts the waits of the
+    The distance is the number of cycles from one repeat to the next. The third result says in how
+    many of these cycles the next repeat waits for memory. The first repeat is in cycle `at`.
+    `busy` is the time that the ALU needs for a repeat, in cycles of the island. There are at most
+    `most` repeats, all requested before cycle `limit`. The function also counts the waits of the
     repeats after the first, and records their column commands.
     """
     dram, step = island.dram, island.divider

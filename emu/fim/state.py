@@ -180,7 +180,10 @@ class Block:
             self.put_off(self.pending)
 
     def put_off(self, repeats: Batch) -> None:
-        """Report `repeats` to the trace later. Set `due`, when the last of them is requested."""
+        """Store `repeats` as `pending`, to be reported to the trace later.
+
+        Also set `due`, the cycle for which the last of them is requested.
+        """
         self.pending, self.due = repeats, repeats.last_requested
 
     def registers_changed(self) -> None:

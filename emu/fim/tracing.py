@@ -94,7 +94,7 @@ def _transfer_uses(
 
 
 def _tally(island: Island, block: Block, begun: int, uses: Sequence[Use], until: int) -> None:
-    """Add the uses of a block's present word to the island's tally, while only one block runs.
+    """Add the uses of the present word of `block`, the only block that runs, to the tally.
 
     `begun` is the cycle in which the word began, or `BEFORE` if it began in an earlier call.
     `until` is the cycle in which the word is done, or 0 if it is not done yet. `flush_tally`
@@ -130,10 +130,11 @@ def flush_tally(island: Island) -> None:
 
 
 def report_until(island: Island, time: int, index: int = 0, exactly: bool = True) -> None:
-    """Report pending repeats that were requested before cycle `time`.
+    """Report to the trace those pending repeats that were requested before cycle `time`.
 
-    For blocks with numbers below `index`, also report the repeats requested in cycle `time`.
-    Without `exactly`, report a block's pending repeats only if all of them can be reported now.
+    Pending repeats are done, but not reported yet. For blocks with numbers below `index`, also
+    report the repeats requested in cycle `time`. Without `exactly`, report the pending repeats of a
+    block only if all of them were requested early enough.
     """
     due = []
     for block in island.blocks:

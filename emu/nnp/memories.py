@@ -115,7 +115,7 @@ class Memories:
         return whole.view(self.dtype).reshape(last + 1, elements)
 
     def _touch(self, addresses: Addresses, elements: int) -> None:
-        """Mark the pages of external memory that contain these addresses as written.
+        """Mark as written the pages of external memory that contain these addresses.
 
         An address counts blocks of `elements` host values.
         """

@@ -77,8 +77,8 @@ class ChainOrigins(Origins):
     def set_by_message(self, parts: list[tuple[str, int, Pieces]]) -> None:
         """Record that the head of a message sets registers.
 
-        Each item of `parts` is (register name, value, pieces of the message's word that sets the
-        register).
+        Each item of `parts` is (register name, value, pieces). The pieces say which accesses
+        brought the word of the message that sets the register.
         """
         for name, value, pieces in parts:
             sources = [Source("message", x.number, window_part=x) for x in pieces if x.number >= 0]

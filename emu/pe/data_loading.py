@@ -73,9 +73,9 @@ class DataLoading:
     def _entry_counts(
         self, cluster: int, run: Run, packet: Packet, segment: int
     ) -> NDArray[np.int64]:
-        """Return how many entries each PE of a cluster gets from a segment of weights, (PEs,).
+        """Return how many entries each PE of a cluster gets from a segment of weights.
 
-        The segment of the packet is taken by the run `run`.
+        The result has shape (PEs,). `run` is the run that takes the segment of the packet.
         """
         described, known = packet["segments"][segment], packet["entries"]
         if self._sliding(cluster, run) or described["form"] == DENSE:
@@ -175,8 +175,8 @@ class DataLoading:
     ) -> NDArray[Any]:
         """Return the elements of a packet's segment of activations or partial sums.
 
-        The shape is (slices, elements). If `data` has the bytes of several segments that are like
-        this one, `segments` is their number, and the shape is (segments, slices, elements).
+        The shape is (slices, elements). If `segments` is not 0, `data` has the bytes of that many
+        segments, which differ only in their offsets, and the shape is (segments, slices, elements).
         """
         dense_type = self.shape.sum_type
         if packet["segments"][segment]["type"] == ACTIVATIONS_SEGMENT:

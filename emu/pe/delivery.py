@@ -25,9 +25,9 @@ class Delivery:
         """
 
     def activate(self, packet: Packet, cycle: int) -> None:
-        """Do what the packet's command asks for; the command byte was on the bus in `cycle`.
+        """Execute the packet's command, whose byte was on the bus in `cycle`.
 
-        Raises `Fault`.
+        An exe lets its runs start; a marker goes to the trace block. Raises `Fault`.
         """
 
     def can_send(self, packet: Packet, number: int) -> bool:

@@ -324,7 +324,7 @@ class Expansion:
     # Results
 
     def _move_all(self, place: int) -> None:
-        """Add steps that move each accumulator that macs use to the output queue.
+        """Add steps that move the sums of the macs from the accumulators to the output queue.
 
         Accumulator a goes to block a. docs/timing-pe.md, Results, has this rule. The moves count as
         steps of instruction number `place`, the last mac. The sum of a mac with `sfu` passes the

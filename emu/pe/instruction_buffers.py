@@ -155,7 +155,7 @@ def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
 
 
 def initial_operands(state: State, cluster: int, number: int) -> Pairs:
-    """Return what the register file now has as operands of PE 0 for a cluster's buffer `number`."""
+    """Return PE 0's operands that the register file now has for a cluster's buffer `number`."""
     count = int(state.headers[cluster, number, MEMBERS.index("count")])
     pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
     return pairs

@@ -98,8 +98,9 @@ class RowMeter(Meter):
         self.add(self.output, fresh["output_writes"] * result, address, OUTPUT, True)
 
     def _count_row(self) -> None:
-        """Count what the bus brought and the special-function units computed since the last
-        call.
+        """Count the bus's bytes and packets, and the special-function units' results.
+
+        All are counted since the last call.
         """
         fresh = {}
         for name, before in self.by_row.items():

@@ -49,7 +49,7 @@ def _command(word: int, where: int) -> Decoded:
 
 
 class _Kinds(NamedTuple):
-    """The types of the array that `Segment.element` can name: those of sums and of other data."""
+    """The element types that a segment can name: of partial sums, and of all other data."""
 
     sums: str
     elements: tuple[str, ...]

@@ -134,9 +134,10 @@ class RowProvenance(ProvenanceRecords):
         self.segments.setdefault(self.number(), []).append(taken)
 
     def _packet(self, mnemonic: str, address: int) -> Origin:
-        """Return the packet at `address`, without the half bit, as the origin of a setting.
+        """Return the packet at `address` as the origin of a setting.
 
-        `mnemonic` is the name of the packet's command.
+        The bit of `address` that selects one of the on-chip unit's halves is 0. `mnemonic` is the
+        name of the packet's command.
         """
         return Origin(self.number(), self.core.time, mnemonic, address)
 

@@ -43,7 +43,7 @@ class TakenSegment(NamedTuple):
 
 
 class ProvenanceRecords(Origins):
-    """The records of one row.
+    """The records of one row: from where the values in its queues, buffers and sums came.
 
     `number()` returns how many events the device has announced to listeners so far.
     """

@@ -108,7 +108,7 @@ class Row(Core, Dispatchable):
         return self.shape.address(next_packet if packet is None else packet["address"])
 
     def current(self) -> tuple[str, int | None]:
-        """Return ("", address of the exe that started last), the address None before the first exe.
+        """Return ("", address of the exe that started last), or ("", None) before the first exe.
 
         The packet on the bus may be earlier or later than this exe.
         """
@@ -224,9 +224,9 @@ class Row(Core, Dispatchable):
         return int(self.state.begun)
 
     def units(self) -> Units:
-        """Return the sizes for the trace.
+        """Return the sizes of compute units and accesses, for the trace.
 
-        They are the number of MACs, and the bytes of a weight and an activation together.
+        A compute unit is the MAC of a PE. In one use it takes a weight and an activation.
         """
         width = 2 * np.dtype(OPERAND_DTYPES[self.shape.element]).itemsize
         return Units(self.shape.clusters * self.shape.pes, width)

@@ -132,7 +132,7 @@ class StallReport:
         return self._reason(found, cluster, run, op) or found._replace(until=self.core.time)
 
     def _reason(self, found: Stall, cluster: Cluster, run: Run, op: Op) -> Stall | None:
-        """Return the stall `found`, completed by why step `op` waits and what could end the wait.
+        """Return the stall `found` with the cause of the wait of step `op`, and what could end it.
 
         `run` is the step's run, in `cluster`. The result is None if the step can start.
         """

@@ -79,7 +79,7 @@ def align_up(time: int, step: int) -> int:
 def activate_bounds(
     timings: Timings, last_precharge: int, last_activation: int
 ) -> tuple[Bound, ...]:
-    """Return the bounds of an activation.
+    """Return the bounds of an activation: pairs (first allowed cycle, name of the constraint).
 
     `timings` are the constraints. `last_precharge` and `last_activation` are the times of the
     bank's last precharge and last activation.
@@ -90,7 +90,7 @@ def activate_bounds(
 def precharge_bounds(
     timings: Timings, last_activation: int, write_end: int, last_read: int
 ) -> tuple[Bound, ...]:
-    """Return the bounds of a precharge.
+    """Return the bounds of a precharge: pairs (first allowed cycle, name of the constraint).
 
     `last_activation` and `last_read` are the times of the bank's last activation and read command,
     `write_end` is the first cycle after the data of its last write.
@@ -102,10 +102,12 @@ def precharge_bounds(
 def column_bounds(
     timings: Timings, writes: bool, last_activation: int, column: int, write_end: int
 ) -> tuple[Bound, ...]:
-    """Return the bounds that a bank sets for a column command; `writes` says whether it writes.
+    """Return the bounds that a bank sets for a column command.
 
-    `last_activation` is the time of the bank's last activation, `column` the time of the bank's
-    last column command, `write_end` the first cycle after the data of its last write.
+    A bound is a pair: the first cycle that a constraint allows, and the name of the constraint.
+    `writes` says whether the command writes. `last_activation` is the time of the bank's last
+    activation, `column` the time of its last column command, `write_end` the first cycle after the
+    data of its last write.
     """
     delay = timings.t_rcdwr if writes else timings.t_rcdrd
     bounds = (last_activation + delay, "t_rcd"), (column + timings.t_ccdl, "t_ccd")
@@ -140,6 +142,7 @@ def channel_bounds(
 ) -> tuple[Bound, ...]:
     """Return the bounds that the channel sets for a column command of `bank`.
 
+    A bound is a pair: the first cycle that a constraint allows, and the name of the constraint.
     `writes` says whether the command writes, `geometry` in which rank and group the bank is. If
     ranks share one command bus (DIMM), tCCD applies only within a rank, because ranks are different
     chips. tWTR applies only within a rank, whether or not ranks share a bus.

@@ -67,7 +67,7 @@ class VectorCore(ScalarCore):
         return None
 
     def units(self) -> Units:
-        """Return the sizes that the trace's formulas use. A compute unit is a byte lane of vc."""
+        """Return the sizes of compute units (byte lanes) and accesses, for the trace."""
         return Units(VECTOR_BYTES, 1, store=VECTOR_BYTES)
 
     def uses(self, row: Instruction) -> int:

@@ -175,7 +175,7 @@ def _reduce_integers(form: PmacFormat, source: str) -> Reduction:
 
     @lru_cache(maxsize=64)
     def find_places(order: bytes) -> NDArray[np.int64]:
-        """Return where `reduce` finds its products in the flattened matrix of all products.
+        """Return the indices of the products that `order` selects, in a flattened matrix.
 
         Row i, column j of the matrix has lane i of the first source times lane j of the second one.
         """

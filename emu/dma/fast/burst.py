@@ -75,9 +75,9 @@ class Burst:
         return max(0, min(count, -(-(until - first) // self.step)))
 
     def _do_writes(self, first: int, count: int) -> None:
-        """Do the first `count` writes of the burst.
+        """Do the first `count` writes of the burst: the beats in the buffer, then later ones.
 
-        `first` is the number of the next beat that the dma has to read.
+        `first` is the number of the first beat after those in the buffer. The burst reads it next.
         """
         if not count:
             return

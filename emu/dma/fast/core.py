@@ -152,8 +152,9 @@ class FastDma(DmaCore):
     def find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
         """Return the index of the oldest transfer that can act, as `DmaCore.find_runnable` does.
 
-        If bursts can move the running transfer, its addresses are in no window. So if the
-        next transfer has the same addresses and sizes (shape), it can act without a search.
+        A transfer that bursts can move uses no window, so it can always act. If the transfer that
+        was loaded last is such a transfer, and the first transfer of the queue has the same shape
+        (addresses and sizes), the result is 0 without a search.
         """
         state = self.state
         follows = self.route is not None and not skip and not state.held
@@ -162,10 +163,10 @@ class FastDma(DmaCore):
         return super().find_runnable(time, skip)
 
     def _find_route(self) -> Route | None:
-        """Return the memories between which bursts can move the running transfer.
+        """Return the route of the running transfer: the memories between which bursts move it.
 
-        Transfers of the same shape share such a route. The result is None if bursts cannot move the
-        transfer, or if it is one row of few beats.
+        The route is stored for later transfers of the same shape. The result is None if bursts
+        cannot move the transfer, or if the transfer is one row of few beats.
         """
         if self.rows == 1 and self.transfer.size <= self._least:
             return None

@@ -77,9 +77,10 @@ class Periods:
             self._slack = min(self._slack, time - state.buffer[0][0])
 
     def _compare(self, earlier: _Present, limit: int) -> None:
-        """Skip whole periods if the present state is `earlier` again, moved on to later bytes.
+        """Skip whole periods if the present state differs from `earlier` only in time and position.
 
-        The skipped acts are before cycle `limit`.
+        The states may also differ in `ready`, if this has no effect (`_is_ready`). The skipped acts
+        are before cycle `limit`.
         """
         buffer = self.dma.state.buffer
         is_late = self._slack < self.dma.divider  # whether a write has waited for its beat

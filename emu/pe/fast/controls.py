@@ -92,8 +92,9 @@ class LockstepControls(ClusterControls):
     def split(self, now: int = NEVER) -> None:
         """Split the group at the start of cycle `now`.
 
-        Without `now` the split is in the middle of the current cycle: the control units before the
-        one that acts now have done this cycle, that one and the later ones have not.
+        Without `now` the split is in the middle of the current cycle. The control units act one
+        after the other. Those before the one that acts now have finished this cycle; this one and
+        those after it are then at the start of this cycle.
         """
         group, self.group = self.group, None
         assert group is not None  # the caller has checked that there is a group
@@ -192,10 +193,11 @@ class LockstepControls(ClusterControls):
         return super().can_take(packet, segment)
 
     def _taker(self, packet: Packet) -> LockstepGroup | None:
-        """Return the group if its runs take the segments of a packet.
+        """Return the group if its runs take the segments of a packet; otherwise None.
 
-        If another run of the group's clusters takes them, this splits the group and returns None.
-        The bus may have begun such a segment before the group formed.
+        If the packet is for clusters of the group, but another run of theirs takes its segments,
+        this also splits the group. That happens if the bus began the packet's segment before the
+        group formed.
         """
         group = self.group
         if group is None or group.takes(packet):

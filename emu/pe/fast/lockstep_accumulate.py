@@ -137,10 +137,10 @@ class LockstepAccumulator:
         self.accumulators[..., number] = total
 
     def _mark_written(self, start: int, end: int, times: int = 1) -> None:
-        """Mark entries `start` to `end` - 1 of the output queues as written, and count them.
+        """Mark entries `start` to `end` - 1 of the output queues as written; count the writes.
 
-        They are written as often as `times` says. The later entries of the last block become "not
-        written".
+        Each of these entries was written `times` times. The later entries of the last block become
+        "not written".
         """
         size = self.shape.output_block
         self.output_written[..., start:end] = True
@@ -223,7 +223,7 @@ class LockstepAccumulator:
         return True
 
     def _added(self, loop: RepeatedSums) -> Iterator[dict[int, NDArray[Any]]]:
-        """Yield, for each step of a loop, what it adds, by the number of the accumulator.
+        """Yield, for each step of a loop, the sums that it adds, by the number of the accumulator.
 
         The sums have shape (iterations, clusters, PEs), or (1, clusters, PEs) if they are the same
         in all iterations. Raises `Unplannable` if a cluster has written none of the entries that a

@@ -279,7 +279,7 @@ class LockstepGroup:
         return times.known
 
     def _finish(self, last_loopback: Ints) -> None:
-        """Set each cluster's end of the run: all steps are over, all operands written back."""
+        """Set `run_end`: for each cluster, the first cycle after all its steps and write-backs."""
         ends = [step.end + 1 for step in self.before + self.steps if step.end is not None]
         if self.long_pipeline:
             ends += [timing.write_back(end) + 1 for end in self.ends.values()]

@@ -275,10 +275,10 @@ def _ops(loop: Loop, number: int, loads: int) -> Sequence[Op] | None:
 
 
 def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
-    """Return what must be equal in the steps of all iterations that are computed at once.
+    """Return the properties of an iteration's steps `ops` that must be equal in all iterations.
 
-    `ops` are the steps of one iteration. The caller compares the results for several iterations.
-    None means that a group cannot compute iterations with these steps at once.
+    A group computes several iterations at once only if the results for them are equal; the caller
+    compares these. None means that a group cannot compute iterations with such steps at once.
     """
     if not {op["name"] for op in ops} <= STEPS:
         return None

@@ -182,9 +182,9 @@ class Plan:
     def _time_queued(self) -> None:
         """Compute the times of macs in design 5b (seed 000, Fig. 5b), which has two load queues.
 
-        A block is several pairs of weights. What a block takes and leaves in the queues is looked
-        up in a row of `tables`: `keys` gets the index of this row for each block and PE, `begins`
-        the first cycle of each block.
+        A block is several pairs of weights. A row of `tables` has the cycles that a block takes,
+        and the loads that it leaves in the queues. The method sets `keys`, the index of this row
+        for each block and PE, and `begins`, the first cycle of each block.
         """
         table = self.tables
         assert table is not None

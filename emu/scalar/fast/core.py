@@ -122,9 +122,10 @@ class TranslatingCore(ScalarCore):
     def _reports_late(self, block: Block, limit: int, room: int, is_late: bool) -> bool:
         """Return whether the trace may count a block after all its passes up to cycle `limit`.
 
-        `room` is the number of instructions until the trace begins or ends to record, and `is_late`
-        the result of `takes_late_records`. If the trace does so among the passes, its records are
-        written after them. So the passes must not access the memory to which the records go.
+        `room` is the number of instructions up to the next border, an instruction at which the
+        trace begins or ends to record. `is_late` is the result of `takes_late_records`. The records
+        of borders among the passes are written after all passes. So the passes must not access the
+        memory to which the records go.
         """
         times = block.times
         if times is None:
@@ -207,7 +208,7 @@ class TranslatingCore(ScalarCore):
         return LEFT if self.retired < trace.open_at and self.retired < trace.close_at else DONE
 
     def _run_up_to_border(self, block: Block, limit: int, room: int) -> int:
-        """Execute a block as `run_traced_block` does.
+        """Execute a block; return the action that follows, as `run_traced_block` does.
 
         A border is an instruction at which the trace begins or ends to record. A block with
         `crosses` continues across borders. Any other block stops before the next border, which is

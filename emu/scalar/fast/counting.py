@@ -104,7 +104,7 @@ class Counting:
         return ("uses",) if self.counting else ()
 
     def tally_enter(self) -> Iterable[str]:
-        """Return the lines at the start of a counting function, which set its first values."""
+        """Return the lines at the start of a counting function that initialise its counts."""
         owed = ("owed = 0",) if self.round is not None and self.crosses else ()
         return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
 
@@ -142,11 +142,12 @@ class Counting:
         yield "add_block(begun, t, uses, first, used)"
 
     def crossing(self) -> Iterable[str]:
-        """Yield the lines that tally everything before the present instruction; restart the counts.
+        """Yield the lines that tally what was done before the present instruction.
 
-        The lines add the uses by the instructions of the pass before this one. At the end of the
-        pass, the block's function adds the uses by all its instructions. So that no use counts
-        twice, the new count begins at minus the number of uses that the lines have added.
+        They also restart the counts. At the end of a pass, the block's function adds the uses by
+        all instructions of the pass. But these lines have already added the uses by the
+        instructions before the present one. So that no use counts twice, the new count begins at
+        minus the number of these uses.
         """
         uses = self.counts.get("uses", 0)
         yield from self.ends()

@@ -210,7 +210,9 @@ class FastHart(Hart, TranslatingCore):
             at = border
 
     def _record_each(self, run: Run, begin: int, first: int, count: int, cost: int) -> None:
-        """Record each of the first `count` instructions of a run alone, for `trace_num` 1.
+        """Report the first `count` instructions of a run one by one to the trace block.
+
+        This is for records that have one instruction each (`trace_num` is 1).
 
         The run started in cycle `begin` with instruction number `first`, and took `cost` cycles.
         """

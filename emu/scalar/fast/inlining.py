@@ -40,7 +40,7 @@ class Inlined(NamedTuple):
 
 
 class Spans(dict[str, tuple[int, int]]):
-    """By name of a variable: its least and greatest value, as far as the text determines them."""
+    """The least and the greatest value of each variable, by name, as far as the text shows them."""
 
     def of(self, name: str) -> tuple[int, int]:
         """Return the least and the greatest value of `name`, a register's variable."""

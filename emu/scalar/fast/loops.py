@@ -51,7 +51,7 @@ class Steps:
 
 
 class Value(NamedTuple):
-    """The value of a register: a register's value at the start of the block, plus a constant."""
+    """A value: that of the register `register` at the start of the block, plus `constant`."""
 
     register: int  # the number of the register; 0: the value is the constant
     constant: int

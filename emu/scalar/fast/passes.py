@@ -19,7 +19,7 @@ Span = tuple[int, int]  # the first byte of a range, and the byte after its last
 
 
 class Timed(NamedTuple):
-    """When an instruction begins and ends, and its uses of units; times are as in `Use`."""
+    """The times and uses of an instruction in a pass. Times count from the start of the pass."""
 
     begin: int
     until: int  # its end; for a branch, the end if it is not taken
@@ -135,11 +135,11 @@ class PassTimes:
         return Part(self.instructions[first].begin, until, uses.values())
 
     def _make_long_part(self, first: int, end: int, taken: bool) -> Part | None:
-        """Return the part that begins in a complete pass and is at least as long as one.
+        """Return the part from instruction `first` of a pass up to one of a later pass.
 
-        It begins with instruction `first` of its first pass, and ends before instruction `end` of
-        its last pass, which is a later one. `taken` is as in `_make_short_part`. The result is None
-        if only the last pass has uses of some kind.
+        The first pass is complete, and the part has at least as many instructions as a pass. It
+        ends before instruction `end` of the later pass, its last one. `taken` is as in
+        `_make_short_part`. The result is None if only the last pass has uses of some kind.
         """
         length, cycles = self.length, self.cycles
         before, whole = self._joined(0, length, True)
@@ -157,10 +157,11 @@ class PassTimes:
         return Part(self.instructions[first].begin, max(until, before - cycles), uses)
 
     def _join(self, first: int, end: int, taken: bool) -> tuple[int, Mapping[int, Use]]:
-        """Return the first cycle after all instructions `first` to `end` - 1 of a pass, and uses.
+        """Return the first cycle after instructions `first` to `end` - 1 of a pass, and their uses.
 
-        There is one use for each kind, which joins all uses of this kind: first begin, last end,
-        sum. `taken` says whether the last instruction is a branch that is taken.
+        All uses of one kind are joined to one. It lasts from the begin of the first to the end of
+        the last, and has the sum of their numbers. The uses are returned by their kind. `taken`
+        says whether the last instruction is a branch that is taken.
         """
         until, uses = 0, dict[int, Use]()
         for place in range(first, end):

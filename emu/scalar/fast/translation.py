@@ -93,7 +93,7 @@ class Translator(Counting):
         return self.accesses.test(self.place, self.spans, self.leave)
 
     def after(self, found: Decoded) -> Iterable[str]:
-        """Return the lines after an instruction. They keep the variables of the tests up to date.
+        """Return the lines after an instruction. They update the variables that access tests use.
 
         A core with a scoreboard adds lines for the results of the instruction.
         """
@@ -170,8 +170,8 @@ class Translator(Counting):
     def _cutting(self) -> list[str]:
         """Return the lines of a pass that may contain a border of the trace.
 
-        A border is an instruction at which the trace begins or ends to record. Each instruction
-        first tests whether it is one.
+        A border is an instruction at which the trace begins or ends to record. The lines of
+        each instruction begin with a test whether the instruction is a border.
         """
         self.cutting = True
         lines = self._pass()

@@ -40,7 +40,8 @@ Rows = NDArray[np.uint8]  # of a vector register: one row for each pass, or one 
 class Series(NamedTuple):
     """A number that grows by a constant (perhaps 0) from each pass of a loop to the next.
 
-    In pass p, from 0, it is the register's value before pass 0, plus `distance`, plus p times `by`.
+    In pass p, counted from 0, the number is the register's value before pass 0, plus `distance`,
+    plus p times `by`.
     """
 
     register: int  # the number of the general register
