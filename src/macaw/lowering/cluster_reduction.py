@@ -148,10 +148,11 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
 
 
 def finishing_lists_by_position(plan: ProductPlan) -> tuple[str, ...]:
-    """Return the names of the packet lists that turn sums into results.
+    """Return the names of the packet lists with the sequence that turns sums into results.
 
-    These are the lists of the iterations, and `merge` if row 0 adds the sums of all rows. If rows
-    add sums but clusters do not, `merge` is the only list.
+    If neither clusters nor rows add sums, these are the lists of the iterations. If only clusters
+    add sums, the result is the same. If only rows do, it is `merge`, the list with which row 0 adds
+    the sums of all rows. If both do, it is the lists of the iterations and `merge`.
     """
     names = list_names(plan) if plan.reduces_clusters or not plan.reduces_rows else ()
     return (*names, "merge") if plan.reduces_rows else names

@@ -68,7 +68,11 @@ class PaddedSlabs:
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
-        """The first image rows of slabs, in shape (parts of the kernel, slabs, tiles of M)."""
+        """The image row at which each slab begins, as an array with three axes.
+
+        The axes are the parts of the kernel, the pairs (row, cluster) of the array with separate
+        slabs, and the tiles of dimension M.
+        """
         plan = self.plan
         tiles = -(-plan.partition.length("M") // plan.tile.groups)
         starts = np.array([plan.tile_start("M", index) for index in range(tiles)], np.int64)
@@ -78,7 +82,7 @@ class PaddedSlabs:
 
     @cached_property
     def _columns(self) -> NDArray[np.int64]:
-        """The first image columns of slabs, in shape (parts of the kernel, tiles side by side)."""
+        """The image column at which each slab begins: (parts of the kernel, tiles side by side)."""
         product, width = self.plan.product, self.plan.tile.columns
         starts = np.minimum(np.arange(self.plan.columns) * width, product.columns - width)
         parts = np.array([column for _, column in self.plan.kernel_parts], np.int64)

@@ -110,9 +110,9 @@ class WeightStationaryPlan(ProductPlan):
     def segments(self) -> int:
         """The number of data segments of the packet that multiplies.
 
-        There is one segment for the weights, and one for each row of activations after the first. A
-        bias or partial sums, if the packet adds them, take one segment if they are the same for all
-        rows, else one for each row.
+        There is one segment for the weights, and one for each row of activations except the first,
+        which an earlier packet loads. A bias or partial sums, if the packet adds them, take one
+        segment if they are the same for all rows, else one for each row.
         """
         return self.tile.m + self.adds_start_sums * self.start_positions
 

@@ -111,6 +111,6 @@ def core_definitions(
 ) -> dict[str, Definition]:
     """Return NumPy functions that compute the layers of nnp and of islands, by the layer's name.
 
-    `parts` has the parts of each layer of islands.
+    `parts` says into which parts the products of each layer on islands are divided.
     """
     return {**native_definitions(network, config), **island_definitions(network, parts)}

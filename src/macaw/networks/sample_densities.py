@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class SampleTask:
     """A sample of a model's inputs, and the names of the tensors whose densities are wanted.
 
-    A density is the share of elements that are not zero. `parts` has the parts of each layer on
-    islands.
+    A density is the share of elements that are not zero. `parts` says into which parts the products
+    of each layer on islands are divided.
     """
 
     model: ModelNetwork
@@ -55,9 +55,9 @@ def with_sample_densities(
     """Return the network with the densities of its tensors, as means over samples of the inputs.
 
     A density is the share of elements that are not zero. `inputs` are the samples, each with the
-    inputs of `model` by name. `parts` has the parts of each layer on islands. `map_all` replaces
-    `map`; it may evaluate the samples in several processes. Raises `LowerError` if the model cannot
-    be evaluated.
+    inputs of `model` by name. `parts` says into which parts the products of each layer on islands
+    are divided. `map_all` replaces `map`; it may evaluate the samples in several processes. Raises
+    `LowerError` if the model cannot be evaluated.
     """
     names = frozenset(network.tensors)
     tasks = [SampleTask(model, config, parts, names, item) for item in inputs]

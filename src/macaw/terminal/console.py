@@ -66,10 +66,11 @@ def _console(*, stderr: bool) -> Console:
 
 @contextlib.contextmanager
 def message_streams() -> Iterator[tuple[BinaryIO, Callable[[bytes], None]]]:
-    """Return standard input as bytes, and a function that writes a message to standard output.
+    """Yield (stream, write), for a command that exchanges messages with an editor.
 
-    Input is unbuffered. Otherwise the reading thread would hold the lock of the buffer, and the
-    process could not end.
+    `stream` is standard input as a binary file. `write(message)` writes bytes to standard output at
+    once. The input is unbuffered. Otherwise the thread that waits for input would hold the lock of
+    the buffer, and the process could not end.
     """
     with (
         os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0) as stream,
