@@ -146,7 +146,8 @@ def run_folders(
 def run_folder(folder: Path, *, update: bool, on_load: OnLoad | None) -> Outcome:
     """Run a golden folder and return its outcome, even if the folder cannot be run.
 
-    `update` and `on_load` are those of `check`.
+    With `update`, record the result if it differs from the recording. Before the program runs, the
+    function calls `on_load(program)`.
     """
     start = perf_counter()
     try:

@@ -204,10 +204,13 @@ def _image_plans(
     limit: float,
     aligns: bool,
 ) -> Iterator[ProductPlan]:
-    """Yield plans of a convolution that fit the device; the parameters are those of `plans`.
+    """Yield plans of a convolution that fit the device, for a mapping and a split.
 
     There are plans with slabs (`ImagePlan`) for the layout `hwc`, plans with sliding windows for
-    depthwise convolutions, and plans of a matrix product for a 1 × 1 convolution.
+    depthwise convolutions, and plans of a matrix product for a 1 × 1 convolution. They use at most
+    `size` (rows, clusters) of the array. `density` is the share of activations that are not zero.
+    Plans that probably take more than `limit` cycles may be left out. With `aligns`, plans of an
+    aligned partition follow (`_partitions`).
     """
     if product.matrix is not None and mapping is WEIGHT:
         yield from plans(product.matrix, config, mapping, split, size, density, limit, aligns)
@@ -225,7 +228,8 @@ def _plans_of_image(
 ) -> Iterator[ProductPlan]:
     """Yield plans that fit the device, for a convolution, a mapping and a partition.
 
-    `density` and `limit` are those of `plans`.
+    `density` is the share of activations that are not zero. Plans that probably take more than
+    `limit` cycles may be left out.
     """
     if product.layout == "hwc":
         cuts = [] if product.paired else kernel_cuts(product, config)

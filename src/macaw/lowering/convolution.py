@@ -168,7 +168,7 @@ class Convolution(Product):
         return self.image_count * self.m * self.columns * self.n * taps[0] * taps[1] * inputs
 
     def describe(self) -> str:
-        """Return a description of the convolution for messages."""
+        """Return a text for messages: `convolution 3 × 3, stride 1 × 1, padding 1 × 1, of ...`."""
         pairs = self.kernel, self.stride, self.padding, (self.height, self.width)
         kernel, stride, padding, image = (self._sides(pair) for pair in pairs)
         if self.after != self.padding:

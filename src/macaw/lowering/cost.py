@@ -280,7 +280,7 @@ def _overlapped_work(
 ) -> tuple[float, float]:
     """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration.
 
-    `entering`, `first` and `last` are the iteration's kind (`_iteration_kinds`).
+    It loads new activations if `entering`, starts sums if `first`, and completes them if `last`.
     """
     control = IterationCycles.of(plan.config)
     shapes = list(_step_loads(plan, moves, entering, first, last))
@@ -362,8 +362,8 @@ def _row_cycles(
     """Return the cycles that a row of the array takes for the packet list of one iteration.
 
     They follow from the times at which each exe packet uses the bus and the accumulators. `entries`
-    is the number of weights of a PE, `density` the share of activations that are not zero.
-    `_iteration_kinds` explains `entering`, `first` and `last`.
+    is the number of weights of a PE, `density` the share of activations that are not zero. The
+    iteration loads new activations if `entering`, starts sums if `first`, completes them if `last`.
     """
     config = plan.config
     width = config["dist.bus_bytes"]
@@ -402,7 +402,8 @@ def _row_cycles(
 def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> float:
     """Return the cycles of a convolution's packet list: loading, the loop over outputs, storing.
 
-    A PE adds `loads` products for one output. `_iteration_kinds` explains `entering` and `last`.
+    A PE adds `loads` products for one output. If slabs stay in the PEs for several tiles, only a
+    list with `entering` loads a slab. With `last`, the list completes the sums.
     """
     config, outputs = plan.config, plan.tile.outputs
     clusters = 1 if plan.shares_activations else plan.partition.clusters
@@ -434,10 +435,10 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
 def _stationary_cycles(
     plan: WeightStationaryPlan, loads: float, entering: bool, last: bool
 ) -> float:
-    """Return the cycles of a packet list that keeps weights in the PEs.
+    """Return the cycles of a packet list that loads weights once and multiplies row by row by them.
 
-    The list loads weights, multiplies the rows of activations one by one, and stores the results. A
-    PE adds `loads` products for one row. `_iteration_kinds` explains `entering` and `last`.
+    A PE adds `loads` products for one row of activations. If activations stay in the PEs for
+    several tiles, only a list with `entering` loads them. With `last`, it completes the sums.
     """
     config, rows = plan.config, plan.tile.m
     width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows

@@ -96,9 +96,9 @@ def layer_subroutine(
 ) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes the product of a plan.
 
-    It is one file of a network's program; other files define the symbols of `linkage`. Weights,
-    bias and factors are in files as for `layer_source`. Layers of the same shape share code: their
-    sources include the same files. `heading` has the comments at the source's start.
+    It is one file of a network's program; other files define the symbols of `linkage`. The source
+    includes .npy files with weights, bias and factors of results. Layers of the same shape share
+    code: their sources include the same files. `heading` has the comments at the source's start.
     """
     out = Listing()
     out.extend(heading)
@@ -218,7 +218,7 @@ def _head(out: Listing, plan: ProductPlan, name: str, reasons: Sequence[str]) ->
 
 
 def _title(plan: ProductPlan, name: str) -> list[str]:
-    """Return the first comments of a source."""
+    """Return the first comment lines of a source: its name, its operation, its nonzero weights."""
     nonzero = int(np.count_nonzero(plan.product.weights))
     return [
         f"{name}.s - {plan.product.describe()};",

@@ -191,7 +191,7 @@ class Product:
         return ""
 
     def describe(self) -> str:
-        """Return a description of the product for messages."""
+        """Return a text for messages, such as `4 rows of 16 inputs through 8 outputs`."""
         what = "a vector" if self.vector else counted(self.m, "row")
         return f"{what} of {counted(self.k, 'input')} through {counted(self.n, 'output')}"
 

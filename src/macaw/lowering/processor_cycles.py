@@ -39,7 +39,7 @@ class ProcessorCycles:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> ProcessorCycles:
-        """Return the cycles by the settings of a device."""
+        """Return the cycles that follow from the settings of a device (`cp.divider`, ...)."""
         cycle = int(config["cp.divider"])
         alu, jump = int(config["cp.alu_cycles"]), int(config["cp.branch_taken_cycles"])
         multiply, load = int(config["cp.mul_cycles"]), int(config["cp.local_cycles"])
@@ -54,7 +54,7 @@ class ProcessorCycles:
         return self.instruction + 2 * self.jump
 
     def of_code(self, code: Code) -> float:
-        """Return the cycles of a piece of code."""
+        """Return the device cycles in which cp executes the instructions that `code` counts."""
         return (
             code.instructions * self.instruction
             + code.jumps * self.jump
@@ -97,7 +97,7 @@ class IterationCycles:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> IterationCycles:
-        """Return the cycles by the settings of a device."""
+        """Return the cycles that follow from the settings of a device (`cp.divider`, ...)."""
         code = ProcessorCycles.of(config).of_code
         return cls(
             code(_STEP),

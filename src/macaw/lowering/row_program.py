@@ -136,7 +136,7 @@ class Packets:
 def _write_arrays(out: Listing, plan: ProductPlan, memory: str) -> None:
     """Write the directives that declare the arrays in the on-chip units.
 
-    `memory` is as in `write_rows`.
+    `memory` is the symbol of memory that layers share, or empty (`write_rows`).
     """
     at = 0
     weights_last = sorted(all_arrays(plan), key=lambda array: array.name == WEIGHTS)

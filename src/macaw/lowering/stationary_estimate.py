@@ -123,7 +123,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def tiles_k(self) -> Numbers:
-        """The number of tiles of inputs."""
+        """The number of tiles into which the inputs (k) are divided."""
         return -(-self.part.length("K") // self.grid.k)
 
     # Sizes of a tile

@@ -86,10 +86,11 @@ class WeightStationaryPlan(ProductPlan):
         return self.partial_bytes // self.tile.m * self.start_positions
 
     def start_sums(self) -> NDArray[np.generic]:
-        """Return the sums with which a tile starts, once for each of `start_positions`.
+        """Return the sums with which a tile starts: the bias, or zeros.
 
-        Axis 2 of the result counts the start positions; the others are as in
-        `ProductPlan.start_sums`.
+        The shape is (n tiles, start rows, start positions, summing clusters · PEs, accumulators).
+        The properties `start_rows`, `start_positions` and `summing_clusters` have these lengths.
+        Without a bias the first axis has length 1.
         """
         return super().start_sums()[:, :, : self.start_positions]
 
@@ -160,7 +161,7 @@ class BufferedPlan(WeightStationaryPlan):
 
     @property
     def variant(self) -> str:
-        """The text that reports add to the name of the mapping."""
+        """The text that reports add to the mapping: ", all activations of a tile at once"."""
         return f"{super().variant}, all activations of a tile at once"
 
 

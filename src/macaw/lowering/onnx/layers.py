@@ -295,7 +295,7 @@ class _Builder:
         return Operand(name, shape, view, constant, self.graph.constant(name))
 
     def _add_constants(self, layer: Layer, operands: Sequence[Operand | None]) -> None:
-        """Add those constants among the operands that a layer reads."""
+        """Add to the network the constants among `operands` whose names are inputs of `layer`."""
         for operand in operands:
             if operand is None:
                 continue
