@@ -44,8 +44,9 @@ class Interrupts:
     def check(self) -> None:
         """Raise `SessionError` and drop the request, if no device runs and a stop was requested.
 
-        While a device runs, this method does nothing, because the device itself stops, between two
-        acts. An exception from a condition would stop the device in the middle of an act.
+        While a device runs, this method does nothing: the device then stops by itself, between two
+        acts. An exception, for example in the condition of a breakpoint, would stop it in the
+        middle of an act.
         """
         if not self.running and self.take():
             raise SessionError("interrupted")

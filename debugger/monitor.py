@@ -172,10 +172,10 @@ class Monitor:
         self._counter.hits = []
 
     def show(self, core: Core) -> None:
-        """Record that a stop shows the user a core before its next instruction.
+        """Record that a stop shows the user which instruction a core will execute next.
 
-        Points that the user sets from now on do not stop the core there before it comes to this
-        instruction again.
+        If the user sets a point there after this stop, the point does not stop the core before it
+        comes to this instruction again.
         """
         self._arrivals.show(core, max(self.points.all, default=0))
 

@@ -11,12 +11,12 @@ from macaw.emu import bfloat16
 
 
 def as_numbers(members: Members, name: str, value: Any) -> list[tuple[str, Any]]:
-    """Return the register `name` of a place as pairs (name, value), with numbers for bytes.
+    """Return the register `name` of a place as pairs (name, value), in which bytes become numbers.
 
-    `value` is the register's value. Bytes become an array of the type that the core returns
+    `value` is the register's value. Its bytes become an array of numbers, whose type the core says
     (`Inspectable.number_type`). If the place has several units, there is a pair for each unit
-    (`rz[3]` is the register of unit 3). A value that is not bytes, or for which the core returns no
-    type, is unchanged in a single pair.
+    (`rz[3]` is the register of unit 3). If the value is not bytes, or the core says no type, the
+    result is one pair with the value unchanged.
     """
     if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or not value.size:
         return [(name, value)]

@@ -94,11 +94,11 @@ class Members:
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
-        """Return where the state has the number that the steps select, for all units in one array.
+        """Return the field of the state that has the selected number of each unit, and its indices.
 
-        The result is (row of the field, indices). The first axes of this field are the units; the
-        indices select the number of one unit on the axes after these. The result is None if the
-        steps do not select one number for each unit of the deepest level.
+        `steps` select the number. The result is (row of the field, indices). The first axes of the
+        field are the levels of units. On the other axes, the indices select the number of a unit.
+        The result is None if the steps do not select one number for each unit of the deepest level.
         """
         rows = {row.name: row for row in self.core.state.fields}
         result: tuple[StateField, tuple[int, ...]] | None = None

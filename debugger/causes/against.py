@@ -170,10 +170,10 @@ def _between(
 ) -> tuple[Cause, Verdict] | None:
     """Search back from the value of `stage` to the nearest values that can be compared.
 
-    The search begins at `start`, and stores the steps and values that it passes in `stage`. `judge`
-    compares a cause with the references and returns None if it cannot. Return the nearest cause
-    with a wrong value, and its verdict; None if no value is wrong. After `MOST` causes the search
-    ends, and `walk` is marked as not complete.
+    The search begins at `start`. It adds to `stage` the steps and values that it finds on the way.
+    `judge` compares a cause with the references and returns None if it cannot. Return the nearest
+    cause with a wrong value, and its verdict; None if no value is wrong. After `MOST` causes the
+    search ends, and `walk` is marked as not complete.
     """
     steps: dict[Any, Step] = {}
     agreements: dict[str, Agreement] = {}

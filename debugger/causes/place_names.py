@@ -86,10 +86,10 @@ def _at_its_place(address: int, tensor: Tensor, number: int) -> str:
 def label_place(program: Program, address: int, layer: int | None) -> tuple[str, int, str] | None:
     """Return (file, line, label with a distance) for the label before an address, or None.
 
-    The function is for data that the line table does not contain, because no core executes the data
-    or reads them as packets. It searches the sources for the definition of the label; the data are
-    on that line or after it. Several layers of a network may define the label; the definition in
-    layer number `layer` has priority. The result is None if no source defines the label.
+    The function is for plain data. The line table contains only code and packets, so the function
+    searches the sources for the definition of the label; the data are on that line or after it.
+    Several layers of a network may define the label; the definition in layer number `layer` has
+    priority. The result is None if no source defines the label.
     """
     image = of_program(program, address)
     near = program.symbol_at(address if image is None else image)

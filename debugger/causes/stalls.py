@@ -164,9 +164,9 @@ def _circle(name: str, path: tuple[str, ...]) -> StallNode:
 
 
 def _causes(trees: Sequence[StallNode]) -> Iterator[str]:
-    """Yield sentences about the ends of the trees.
+    """Yield a sentence for each core, circle or reason at which a branch of the trees ends.
 
-    The first sentences are about ends where a wait can never end.
+    The sentences about waits that can never end come first.
     """
     leaves = [leaf for tree in trees for leaf in _leaves(tree, None)]
     final = [(leaf, above) for leaf, above in leaves if leaf.state in FINAL]

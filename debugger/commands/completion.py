@@ -101,9 +101,10 @@ def _names(session: Session) -> list[str]:
 
 
 def _files(prefix: str) -> list[str]:
-    """Return the first `MOST_FILES` files and folders in the folder of the path `prefix`.
+    """Return the first `MOST_FILES` files and folders in the same folder as the path `prefix`.
 
-    If `prefix` ends with `/`, it names this folder itself.
+    If `prefix` ends with `/`, they are in the folder `prefix`. The caller chooses those of them
+    that start with `prefix`.
     """
     path = Path(prefix or ".")
     folder = path if prefix.endswith("/") or not prefix else path.parent

@@ -85,7 +85,7 @@ class Panels(UIControl):
         return UIContent(get_line=line, line_count=len(lines), show_cursor=False)
 
     def mouse_handler(self, mouse_event: MouseEvent) -> NotImplementedOrNone:
-        """React to a click or a turn of the wheel: call `on_mouse` with what is at that cell."""
+        """React to a click or a turn of the wheel: call `on_mouse` with what is shown there."""
         x, y = mouse_event.position.x, mouse_event.position.y
         hit = self.composer.at(self.worker.frame, x, y, *self._size)
         if hit is None:

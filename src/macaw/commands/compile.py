@@ -106,7 +106,7 @@ def command(
     The model must be quantised, unless --core is given. `macaw run FOLDER -i NAME=FILE --layers`
     runs the network, and compares each layer with the reference evaluator. `macaw debug` and
     `macaw profile` take the folder, too. With --core fim, the folder has one source for the
-    islands, which has the folder's name.
+    islands. This source is named like the folder.
     """
     from macaw.networks.compiler import compile as compile_model
     from macaw.terminal import console

@@ -30,8 +30,9 @@ from macaw.commands.options import plain_option
 def command(file: str, core: str | None, section: str | None, raw: bool) -> int:
     """Print source that assembles to the same bytes as FILE, an ELF executable.
 
-    With --core or --section, print only these parts; they are not the whole program. Of an object
-    for a linker, list the sections with symbols, relocations and source lines.
+    With --core or --section, print only the parts of that core or that section, and not the whole
+    program. If FILE is an object for a linker, list its sections with symbols, relocations and
+    source lines.
     """
     from macaw import api
     from macaw.asm.program import Program

@@ -72,7 +72,10 @@ def _run(
     engine: str,
     max_cycles: int | None,
 ) -> NetworkRun | NnpRun:
-    """Run a network and show a progress bar, which counts layers unless nnp runs them all."""
+    """Run a network, show a progress bar, and return the run.
+
+    The bar counts the layers that are done. For a network on nnp, it counts nothing.
+    """
     from macaw.networks.compiled import CompiledNetwork
     from macaw.terminal.progress_bar import ProgressBar
 

@@ -174,7 +174,7 @@ def command(
 
 
 def _axes(rows: list[tuple[str, Any]], ctx: click.Context) -> dict[str, Any]:
-    """Return the values of `rows`, pairs (setting, values), by setting.
+    """Return a dictionary of values by setting from `rows`, which are pairs (setting, values).
 
     Raises `click.UsageError` for a setting that occurs twice, and for a value such as `4..8`,
     because values must be listed one by one.

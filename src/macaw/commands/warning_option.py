@@ -65,8 +65,8 @@ def chosen_warnings(program: Program, choice: WarningChoice | None) -> list[Diag
 def chosen_errors(choice: WarningChoice | None) -> Iterator[None]:
     """Apply the option -W (`choice`) to an `AssemblyError` that the `with` block raises.
 
-    Instead of it, the context manager raises an `AssemblyError` without the warnings that `choice`
-    silences. Warnings that `choice` makes errors are errors in it.
+    The context manager raises a new `AssemblyError` in place of the first one. The new error lacks
+    the warnings that `choice` silences, and has as errors the warnings that `choice` makes errors.
     """
     from macaw.asm.diagnostics import AssemblyError
     from macaw.asm.warnings import apply

@@ -60,7 +60,7 @@ class AnnotatedLine:
 
     @property
     def cycles(self) -> int:
-        """The cycles of all cores, times their units."""
+        """The cycles of this line on all cores: those of each core, times its units."""
         return sum(sum(cost.cycles.values()) for cost in self.costs)
 
 

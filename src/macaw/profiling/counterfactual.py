@@ -4,7 +4,8 @@ The run is a graph of intervals of work. An interval starts when everything for 
 done: the core's own earlier work, the cores that a wait was for, or the instruction of the
 commander (cp) that started the core. In the simulation the intervals lose a share of the cycles of
 some charges, at the times of these charges, and some waits do not take place. Everything else
-starts as early as its own waits allow. Without a change the simulation ends with the run.
+starts as early as its own waits allow. If no cycles vanish and all waits take place, the simulation
+ends in the same cycle as the run.
 """
 
 from __future__ import annotations
@@ -316,7 +317,7 @@ class RunGraph:
         return self._numbers[core, max(place, 0)]
 
     def _next_work(self, cores: Iterable[str], time: int) -> dict[str, int]:
-        """Return by core when its next work starts, in cycle `time` or later.
+        """Return, by core, the first cycle from `time` on in which work of the core starts.
 
         Cores without such work are left out.
         """
@@ -329,10 +330,10 @@ class RunGraph:
         return found
 
     def _last_work(self, cores: Iterable[str], time: int) -> dict[str, int]:
-        """Return by core when its last work that began before `time` ended.
+        """Return, by core, the cycle in which the core's last work before `time` ended.
 
-        If that work lasts longer than to `time`, the result is `time`. Cores without such work are
-        left out.
+        This is the last work that began before `time`. If it ended after `time`, the result is
+        `time`. Cores without such work are left out.
         """
         found = {}
         for core in cores:
@@ -348,15 +349,15 @@ class RunGraph:
         shares: Mapping[str, Shares] | None = None,
         dropped: Collection[tuple[str, int]] = (),
     ) -> float:
-        """Return the cycle in which the run would end with a change.
+        """Return the cycle in which the run would end if cycles vanished or waits were dropped.
 
         `shares` has by core, for some charges, the share of their cycles that vanishes. `dropped`
         are waits that do not take place, as pairs (core, index of the wait). The work after such a
         wait may start earlier, but no earlier than the awaited cores could have done their work
-        without any pause. If the wait was for transfers, the work after it may start at once, and
-        only the work that used the data waits for them. How long it waits is computed as if the
-        core that does transfers never paused: each transfer begins as soon as the bytes that it
-        reads have been made.
+        without any pause. If the wait was for transfers, the work after it may start at once; only
+        the work that used the data waits for the transfers. The length of this wait is computed as
+        if the core that does transfers never paused: each transfer begins as soon as the bytes that
+        it reads have been made.
         """
         shares = shares or {}
         length = [0.0] * len(self._nodes)

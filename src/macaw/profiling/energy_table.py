@@ -148,9 +148,10 @@ class _Parser:
         return source if scale == 1 else f"{source}; times {scale:g} ({self.source})"
 
     def unit(self, path: tuple[str, ...]) -> float:
-        """Return how many picojoules the table's unit has.
+        """Return how many picojoules one unit of the table's numbers is: 1000 for `unit = "nJ"`.
 
-        Raises `InputError` if the table has no unit or an unknown one; `path` is the number's key.
+        Raises `InputError` if the table has no unit or an unknown one. `path` is the key of the
+        number for which the unit is needed, for the message.
         """
         unit = self.tree.get("unit")
         if unit is None:
@@ -180,9 +181,10 @@ class _Parser:
 
 
 def _line_of(text: str, path: tuple[str, ...]) -> int:
-    """Return the number of the line with the key `path`, or 0.
+    """Return the number of the line with the key `path`.
 
-    If the key has no line, the result is the line of the item or section that contains the key.
+    If the key has no line of its own, the result is the line of the item or section that contains
+    the key. It is 0 if that has no line either.
     """
     for end in range(len(path), 0, -1):
         section, line_of_section = "", 0

@@ -92,8 +92,8 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine,
 
     The line is the one with most cycles on the core with most work. The finding's price comes from
     a simulation in which no core has more than the mean work of the row's cores, idle ones
-    included. If some cores were idle, each other core still keeps the work that no other core could
-    do.
+    included. But if some cores were idle, a core keeps at least that part of its work that could
+    not be given to other cores.
     """
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
@@ -132,7 +132,7 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[tuple[SourceLine,
 def _device_cycles(place: Iterable[_Evidence]) -> float:
     """Return the device cycles of a cause at a place, added up over the cores.
 
-    For a core with several units, they are the mean over its units.
+    The cycles of a core with several units are the mean over its units.
     """
     return sum(sum(item.cycles_of.values()) for item in place)
 
@@ -147,9 +147,10 @@ def _addresses(place: Iterable[_Evidence]) -> dict[str, set[int]]:
 
 
 def _end(run: ChargedRun, graph: RunGraph, cause: str, place: Iterable[_Evidence]) -> float:
-    """Return the cycle in which the run would end without `cause` at a place.
+    """Return the cycle in which the run would end without `cause` at a place of the source.
 
-    In this simulation the cycles of the cause vanish, or the waits do not take place.
+    The result is from a simulation (`RunGraph.end`), in which the cycles that were charged to the
+    cause there vanish, or the waits with this cause do not take place.
     """
     shares: dict[str, dict[Charge, float]] = defaultdict(dict)
     along: dict[str, dict[Charge, dict[str, dict[Charge, float]]]] = defaultdict(dict)

@@ -109,9 +109,9 @@ class Track:
 class LayerSpan:
     """A layer of a compiled network: the cycles from its begin to the begin of the next layer.
 
-    `busy` has, by row, the cycles in which the row worked during the layer. The other two numbers
-    are from the compiler's report: `predicted` are the cycles that it expected, `bound` the least
-    cycles that the layer can take.
+    `busy` has, by row, the cycles in which the row worked during the layer. `predicted` and `bound`
+    are from the compiler's report: the cycles that it expected for the layer, and the least cycles
+    that the layer can take.
     """
 
     name: str  # of the node in the model
@@ -179,9 +179,9 @@ class MissedThreshold:
     """A metric that misses its threshold at a source position.
 
     It stands for all slices of this position: `slices` is their number, `cycles` are their busy
-    cycles. For the metric `late`, these are the number of starts and the cycles by which they were
-    late. If other positions of the same row of the timeline give the same sentence, they are in
-    `others`.
+    cycles. For the metric `late`, `slices` is the number of starts, and `cycles` are the cycles by
+    which these starts were late. If other positions of the same row of the timeline give the same
+    sentence, they are in `others`.
     """
 
     core: str

@@ -47,7 +47,10 @@ class Roof:
 
     @property
     def lowest(self) -> Level | None:
-        """The memory that limits the core most, with the lowest `ceiling`; None if it used none."""
+        """The memory that limits the core most: the one with the lowest `ceiling`.
+
+        The result is None if the core used no memory.
+        """
         return min(self.levels, key=self.ceiling, default=None)
 
 
