@@ -230,7 +230,7 @@ class Track:
         """All that determines the times of further steps, in cycles after `Clock.copies_end`.
 
         If two tracks of equal `eager` have equal states, further steps with the same options take
-        the same cycles. Not in the state is whether the rows are too few (`Clock.exceeds_rows`).
+        the same cycles. The state does not say whether the rows are too few (`Clock.exceeds_rows`).
         """
         clock, now = self.clock, self.clock.copies_end
         return (

@@ -70,9 +70,9 @@ def factors_of(multipliers: tuple[float, ...]) -> tuple[int, tuple[int, ...]]:
 
 
 def limits_of(output: Output | None) -> list[tuple[str, int]]:
-    """Return the functions that limit a layer's result further than to -128 to 127.
+    """Return the functions that limit a layer's int8 result to a smaller range.
 
-    Each item is (function, bound), as in `range_limits`.
+    Each item is (function, bound), as in `range_limits`. The list is empty for the range of int8.
     """
     if isinstance(output, Requantisation):
         return range_limits(output.low, output.high)

@@ -213,8 +213,8 @@ def _resize(move: Move) -> list[TaskValue]:
 def _frame(move: Move) -> tuple[list[int], Any]:
     """Return the widths of the frame of a Pad node, and the value that fills it.
 
-    The widths are those before the first number of each axis, then those after the last. Widths and
-    value are inputs since operator set 11, and attributes before.
+    The list has the width before the input for each axis, then the width after it for each axis.
+    Widths and value are inputs of the node since operator set 11, and attributes in earlier sets.
     """
     if move.evaluator.version < 11:
         return list(move.node.attributes["pads"]), move.node.attributes.get("value", 0.0)

@@ -222,8 +222,8 @@ def _around(producer: StreamTiling, number: int) -> tuple[tuple[Word, ...], tupl
 def _bank_between(producer: StreamTiling) -> int:
     """Return the number of the bank with the buffer that a producer fills.
 
-    This bank follows the banks in which the producer works. In the first producer, which has its
-    own buffer of A, it follows the bank of that buffer.
+    This bank follows the banks with the producer's tiles of B. The first producer also has a bank
+    with a buffer of A after these banks; there, the bank that it fills comes next.
     """
     return producer.link.bank + producer.banks + (not producer.link.takes_pushed)
 

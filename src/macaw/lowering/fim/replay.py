@@ -45,7 +45,8 @@ class Replay:
 class _Known:
     """One of the two tracks of a known plan (`clock.simulate`), which ends in cycle `end`.
 
-    `tracks` has the track before each option and after the last one, `states` its states there.
+    `tracks` has copies of the track: before each option, and after the last one. `states` has
+    `Track.state` of each copy.
     """
 
     def __init__(self, options: Sequence[Option], parts: Sequence[Option], eager: bool) -> None:

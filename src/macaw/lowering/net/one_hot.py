@@ -56,8 +56,8 @@ class _Region:
     def _joins(self, layer: Layer) -> bool:
         """Return whether a layer belongs to the region; if so, add its result to `known`.
 
-        The layer belongs to it if all its inputs do, apart from constants, and if it keeps the
-        positions apart.
+        The layer belongs to it if all its inputs apart from constants are in `known`, and if its
+        result at a position depends on no other position.
         """
         rule = _RULES.get(type(layer))
         inputs = [name for name in layer.inputs if name in self.model.tensors]

@@ -41,10 +41,10 @@ def overlapped(
 def _pair(
     before: LayerPlan, pool: LayerPlan, network: Network, config: Configuration
 ) -> tuple[LayerPlan, LayerPlan]:
-    """Return the plans of two layers in sequence, which overlap if that saves enough cycles.
+    """Return the plans of two consecutive layers; the second overlaps if that saves enough cycles.
 
-    They can overlap only if the second one, `pool`, really is a pool. Otherwise both plans are
-    returned unchanged.
+    `before` and `pool` are the plans so far. They are returned unchanged if the second layer is no
+    pool of the first one's result, or if the array does not compute the first layer.
     """
     choice = before.choice
     if choice is None or not isinstance(pool.layer, VectorLayer):

@@ -105,7 +105,7 @@ def _model(rewriting: Rewriting, node: Node) -> Any:
 
 
 def _packed(rewriting: Rewriting, layer: Layer, port: Port, config: Any) -> str:
-    """Append movements that make native vectors of the input `port`; return their tensor."""
+    """Append movements that put the input `port` into native vectors; return the tensor's name."""
     x = rewriting.tensors[port.name]
     rows, width = port.elements.shape
     columns = prod(port.shape) // rows
@@ -153,7 +153,10 @@ def _add_result(
 
 
 def _is_moved_only(rewriting: Rewriting, name: str) -> bool:
-    """Return whether a tensor with several time steps has readers, and all readers only move it."""
+    """Return whether a tensor has several time steps, and all layers that read it only move it.
+
+    The result is False if no layer reads the tensor, or if it is an output of the model.
+    """
     shape = rewriting.tensors[name].shape
     if len(shape) != 4 or shape[0] == 1 or name in rewriting.model.outputs:
         return False

@@ -114,7 +114,7 @@ class _Rewriter(Rewriting):
     # --- operands ---
 
     def operands(self, layer: Layer, expands: bool = True) -> tuple[str, ...]:
-        """Return tensors for all inputs of a layer; make tensors of the constants.
+        """Return the names of tensors for all inputs of a layer; make tensors of the constants.
 
         With `expands`, the tensors have the shape of the result. There is one exception: the second
         factor of a Mul is not expanded if it has one number for each channel, or for each channel

@@ -123,9 +123,10 @@ class Rewriting:
         self.append_movement(layer, "Reshape", (name, sizes), result)
 
     def reshaped(self, layer: Layer, name: str, shape: tuple[int, ...], wanted: str) -> str:
-        """Return a tensor with the elements of tensor `name` in shape `shape`.
+        """Return the name of a tensor with the elements of tensor `name` in shape `shape`.
 
-        If this needs a new layer, the name of the tensor begins with `wanted`.
+        This is `name` if the tensor has this shape. Otherwise the method appends a Reshape, whose
+        result has a name that begins with `wanted`.
         """
         x = self.tensors[name]
         if x.shape == shape:
@@ -166,7 +167,7 @@ class Rewriting:
         )
 
     def centred(self, layer: Layer, name: str, zero: int) -> str:
-        """Return the int16 tensor that has the integers of tensor `name` minus `zero`.
+        """Return the name of the int16 tensor that has the integers of tensor `name` minus `zero`.
 
         This is `name` itself if it is int16 and `zero` is 0. Otherwise a new layer makes it from
         int8. Raises `LowerError` for any other tensor.
@@ -185,12 +186,12 @@ class Rewriting:
         return wide
 
     def finished(self, layer: Layer, output: Requantisation) -> tuple[str, Requantisation]:
-        """Return a new int16 tensor for a layer's result before its zero point is added.
+        """Add an int16 tensor for a layer's result before its zero point is added.
 
-        Also return the requantisation to this tensor. `output` is the requantisation to the layer's
-        own result. The caller lets a new layer make the int16 tensor, and then calls `finish`,
-        which converts this tensor to the layer's result. Raises `LowerError` if the layer's result
-        is itself int16 and has a zero point other than 0.
+        Return the name of this tensor, and the requantisation that makes it from the layer's sums.
+        `output` is the requantisation to the layer's own result. The caller lets a new layer make
+        the int16 tensor, and then calls `finish`, which converts this tensor to the layer's result.
+        Raises `LowerError` if the layer's result is itself int16 and has a zero point other than 0.
         """
         tensor = self.tensors[layer.outputs[0]]
         scale = tensor.quantisation.scale if tensor.quantisation else 1.0

@@ -85,18 +85,19 @@ def _check(groups: int) -> None:
 
 
 def _product(rewriting: Rewriting, rows: str, result: str) -> str:
-    """Return a new tensor for the product of `rows` and the weights.
+    """Add a tensor for the product of the windows `rows` and the weights; return its name.
 
-    It has the shape (batch, windows, channels), while `result` has the channels before the windows.
+    Its shape is (batch, windows, channels). The tensor `result`, with the same elements, has the
+    shape (batch, channels, windows).
     """
     y, (batch, count, _) = rewriting.tensors[result], rewriting.tensors[rows].shape
     return rewriting.tensor(f"{result}_rows", y, shape=(batch, count, y.shape[1]))
 
 
 def _windows(rewriting: Rewriting, layer: Layer, window: Window, zero: int = 0) -> str:
-    """Return the windows of a layer's input, (batch, windows, channels · kernel); append movements.
+    """Append movements that gather the windows of a layer's input; return their tensor's name.
 
-    The padding has the number `zero`.
+    This tensor has the shape (batch, windows, channels · kernel). Padding has the number `zero`.
     """
     source = layer.inputs[0]
     x = rewriting.tensors[source]

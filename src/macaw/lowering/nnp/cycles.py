@@ -185,9 +185,10 @@ class _Run:
         return time
 
     def _wait_for_room(self, chain: Chain) -> None:
-        """Wait until NetOutQ has room for an iteration of a chain.
+        """Advance `time` to the cycle in which NetOutQ has room for an iteration of a chain.
 
-        If an iteration has more vectors than the queue can hold, wait until the queue is empty.
+        If an iteration has more vectors than the queue can hold, this is the cycle in which the
+        queue is empty.
         """
         if chain.push_count and self.drained:
             last = len(self.drained) + min(chain.push_count, self.room) - self.room - 1

@@ -141,10 +141,10 @@ class Layer:
 
 @dataclass(frozen=True)
 class Model:
-    """A model as operations.
+    """A model as operations of nnp, in `phases` that are executed one after the other.
 
-    It has phases in order, tensors and matrices by name, inputs and outputs. `layers` has the nodes
-    that compute something, by name.
+    `tensors` and `matrices` have the operands by name, `inputs` and `outputs` those of the model.
+    `layers` has the nodes of the model that compute something, by name.
     """
 
     phases: tuple[Phase, ...]

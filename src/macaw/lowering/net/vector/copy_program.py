@@ -69,8 +69,8 @@ def cycles_of_copies(items: Sequence[Copies], config: Mapping[str, Any], counted
     """Predict the device cycles of transfers, from the code that starts them to their end.
 
     The dma makes one transfer after the other. If cp takes longer for the instructions that start
-    the next transfer, the dma waits for cp. The prediction includes the longest time from the end
-    of the last transfer until cp sees this end, which it does in a cycle of its own.
+    the next transfer, the dma waits for cp. The prediction includes the longest possible time from
+    the end of the last transfer to the next cycle of cp, in which cp sees this end.
 
     Of the instructions before the first transfer, the caller has already counted the first
     `counted`. For each of the others, the estimate of the transfer (`copy_cycles`) includes one

@@ -61,7 +61,10 @@ class EachImage(VectorOperation):
 
 
 def each_image(operation: VectorOperation, count: int) -> VectorOperation:
-    """Return an operation on each of `count` images; with 0, on one image without a batch."""
+    """Return the operation that does `operation` on each of `count` images of a batch.
+
+    If `count` is 0, there is no batch, and the result is `operation` itself.
+    """
     return EachImage(operation.dtype, operation, count) if count else operation
 
 
