@@ -115,7 +115,7 @@ def _octa(context: StatementContext, statement: Statement) -> None:
 def _leb128(signed: bool, context: StatementContext, statement: Statement) -> None:
     """Carry out `.uleb128` or `.sleb128`.
 
-    The values must be known when the line is read, because they decide its number of bytes.
+    The values must be known when the line is read, because they decide how many bytes it gives.
     """
     for node in statement.operands:
         value = context.number(node)

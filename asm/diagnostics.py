@@ -270,10 +270,11 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
 
 
 def numbered_names(word: str, names: Iterable[str]) -> str:
-    """Return a hint for a word such as `x32`: the first and the last name of this form.
+    """Return a hint for a word such as `x32`: "the registers are x0 to x31".
 
-    The hint is empty if the word has no number at its end, if no name has the same letters, or if
-    a number between the first and the last is missing.
+    `names` are the names that exist. The hint is empty if `word` has no number at its end, if no
+    name begins with the same letters and ends with a number, or if a number is missing between the
+    least and the greatest one.
     """
     match = _NUMBERED.fullmatch(word)
     numbers = _numbers(frozenset(names)).get(match[1]) if match else None
@@ -284,7 +285,7 @@ def numbered_names(word: str, names: Iterable[str]) -> str:
 
 @lru_cache(maxsize=64)
 def _numbers(names: frozenset[str]) -> Mapping[str, Sequence[int]]:
-    """Return the numbers at the end of names, by the letters before the number (`a` for `a0`)."""
+    """Return the numbers at the end of names, by the letters before them: {"a": [0, 1, 2]}."""
     numbers: dict[str, list[int]] = {}
     for name in names:
         if match := _NUMBERED.fullmatch(name):

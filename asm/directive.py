@@ -33,8 +33,8 @@ def table(rows: Sequence[Directive]) -> Mapping[str, Directive]:
 def wrong_operands(statement: Statement, syntax: str) -> Mistake:
     """Return the error for a directive with wrong operands.
 
-    The hint of the error shows `syntax`, with the directive's name as the source writes it. This
-    may be a synonym of the name in `syntax`.
+    The hint of the error shows `syntax`, but with the directive's name as the source writes it,
+    because the source may use a synonym.
     """
     head = statement.head
     assert head is not None

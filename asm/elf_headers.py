@@ -180,7 +180,7 @@ def read_note(file: ElfFile) -> Note | None:
 
 
 def foreign_flags(flags: int) -> str:
-    """Return the flags that a `Section` has for the SHF_* flags of another tool's section."""
+    """Return the flags of a `Section`, such as "ax", for `flags`, the SHF_* bits of an ELF file."""
     if flags & elf.SHF_EXECINSTR:
         return "ax"
     return "aw" if flags & elf.SHF_WRITE else "a"

@@ -69,7 +69,7 @@ def _symbol(
 ) -> Symbol | None:
     """Return the symbol of a table entry; None if the entry is of no use to a `Program`.
 
-    These are entries without a name, entries of sections and files, undefined symbols, marks of
+    Of no use are entries without a name, entries of sections and files, undefined symbols, marks of
     other tools such as `$x`, and symbols of sections that are empty or not loaded.
     """
     name = string_at(strings, entry.name, f"symbol {place}")

@@ -297,8 +297,8 @@ def _accepted_after(states: tuple[int, ...]) -> frozenset[str]:
 def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
     """Return an error of Lark as a `Mistake` in plain words.
 
-    `text` is the text of the line. If `text` must be a complete expression, `whole` says for the
-    message what may follow it.
+    `text` is the text of the line. If it must be one complete expression, `whole` is the phrase
+    with which the message says what may follow an operand: "an operator or the end".
     """
     if isinstance(error, UnexpectedCharacters):
         return _unreadable(error.pos_in_stream or 0, text)

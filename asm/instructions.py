@@ -116,7 +116,8 @@ def _word(
 ) -> bytes:
     """Return the bytes of an instruction after the layout.
 
-    `values` are the field values that were known before, `pending` the nodes of the other operands.
+    `values` are the field values that were known before the layout, `pending` the nodes of the
+    other operands.
     """
     operands = {operand.name: operand for operand in row.operands}
     late_values = {

@@ -21,7 +21,8 @@ class Conditions(NamedTuple):
     """What must be the same where a recorded segment is to be repeated.
 
     `marks_data` says whether the line table has rows for the area's data. `alignment` is the offset
-    of the segment in the area modulo a word. `macros` are the words that begin macro calls.
+    of the segment in the area, modulo the size of a word. `macros` are the words that begin macro
+    calls.
     """
 
     marks_data: bool
@@ -167,7 +168,7 @@ def _same_at_start(one: str, other: str) -> int:
 
 
 def _same_at_end(one: str, other: str, most: int) -> int:
-    """Return how many of the last `most` characters of two texts are the same."""
+    """Return how many characters at the end of two texts are the same, but at most `most`."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2

@@ -63,7 +63,7 @@ def _relocating(linkage: Linkage) -> Iterator[None]:
 def _external_value(context: StatementContext, node: Node) -> tuple[str, int] | None:
     """Return the external symbol in an expression, and the number that the expression adds to it.
 
-    Return None if the expression is not such a sum.
+    Return None if the expression is not an external symbol, perhaps plus a number.
     """
     if not _names_external(context, node):
         return None

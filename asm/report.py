@@ -172,8 +172,8 @@ class Report:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return all diagnostics by file, line and column.
 
-        In this order, a diagnostic in an expansion has the place of the line of the file that
-        caused the expansion.
+        A diagnostic in an expansion is sorted by the position of the line that caused the
+        expansion.
         """
 
         def order(item: Diagnostic) -> tuple[int, int, int]:

@@ -24,9 +24,9 @@ RUN = "run"  # what a run of the program takes in which the instructions take no
 class Advice:
     """A row of the table of advice.
 
-    `cause` is the cause of lost cycles for which the advice is, `text` the advice itself. If a
-    program follows the advice, the cycles of the cause vanish, except those that `stays` names; the
-    cycles that `more` names vanish, too.
+    `text` is the advice, `cause` the cause of lost cycles that the advice removes. If a program
+    follows the advice, the cycles of the cause vanish, except those that `stays` names; the cycles
+    that `more` names vanish, too.
     """
 
     cause: str  # a leaf of the tree

@@ -31,8 +31,8 @@ def spelt(number: int, column: str, function: int | None) -> str:
 
     `column` is the text in the brackets after `iosa`. `function` is the number of the ALU function;
     None if it is not known. Return an empty text if no move says what the operation does. There are
-    two such cases: the ALU's function is not known; or the function has one operand, and the same
-    text with this operand is the move of another operation, so it would be ambiguous.
+    two such cases: the ALU's function is not known; or the function has one operand, and a move
+    with this operand already means another operation.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

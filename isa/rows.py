@@ -127,9 +127,9 @@ class Format:
 class Operand:
     """An operand of an instruction: its name, the field that stores it, and its kind.
 
-    `default` is the value if a source omits the operand; None if it must not. A disassembly prints
-    a `named` operand as `name=value`. If a source writes the operand in brackets, as rs1 in
-    `imm(rs1)`, `inside` is the name of the operand before the brackets.
+    `default` is the value if a source omits the operand; None if every source must write it. A
+    disassembly prints a `named` operand as `name=value`. If a source writes the operand in
+    brackets, as rs1 in `imm(rs1)`, `inside` is the name of the operand before the brackets.
     """
 
     name: str

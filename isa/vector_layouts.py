@@ -309,7 +309,7 @@ def narrow(element: Element, code: int) -> tuple[Format, dict[str, int]]:
     """Return the format and the fixed fields of operation `code`, which halves the width of lanes.
 
     It shifts the lanes of two vector registers by a constant, and writes one vector register with
-    lanes of half the width. `element` is the type of the lanes before.
+    lanes of half the width. `element` is the type of the lanes that are shifted.
     """
     code |= 1 if element.name == "w" else 0
     fixed = {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_NARROW, "funct2": code}

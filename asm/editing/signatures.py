@@ -1,4 +1,4 @@
-"""Finds the operands of the statement at a position: their names, ranges, and the next operand."""
+"""Finds the ways to write the statement at a position, and the operand at the cursor."""
 
 from __future__ import annotations
 

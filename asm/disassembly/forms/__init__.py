@@ -23,8 +23,9 @@ Naming = Callable[[int], str | None]  # the name of an address, if it has one
 class Record(NamedTuple):
     """A packet, segment, sequence or the like in a part that the core does not fetch as code.
 
-    `text` describes it, and `target` is the address to which it refers. `begins` is the address at
-    which the core begins the packet, sequence or instruction that contains the record.
+    `text` describes it, and `target` is the address to which it refers. `begins` is the address
+    from which the core executes it: the address of the packet that contains the record, of the
+    first instruction of the sequence that contains it, or of the instruction itself.
     """
 
     address: int

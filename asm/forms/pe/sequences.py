@@ -308,7 +308,7 @@ class OpenSequence:
         return codec.pack(record.kind, values)
 
     def _check_strided(self, record: _Record, place: int, entry: int) -> None:
-        """Raise `Mistake` if the operand (`place`, `entry`) of `_target` is the same in all PEs."""
+        """Raise `Mistake` if the operand (`place`, `entry`) from `_target` is equal in all PEs."""
         item = self._items[place]
         try:
             values = _values(item.context, item)
