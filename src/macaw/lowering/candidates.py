@@ -115,9 +115,9 @@ def _product_plans(
 ) -> Iterator[ProductPlan]:
     """Yield plans of a matrix product that fit the device, for a mapping and a partition.
 
-    Weight stationary plans come in the order of their estimates, for which `density` is the share
-    of activations that are not zero. Those that probably take more than `limit` cycles are left
-    out.
+    `density` is the share of activations that are not zero. Weight stationary plans come in the
+    order of their estimated cycles; plans that probably take more than `limit` cycles are left out.
+    For the other mappings, `density` and `limit` have no effect.
     """
     if mapping is WEIGHT:
         yield from _stationary_plans(product, config, part, density, limit)

@@ -183,9 +183,9 @@ def _cheapest(
 def _balanced(candidate: Candidate, density: float) -> Candidate:
     """Return the candidate with balancing if that pays, else `candidate` itself.
 
-    With balancing, a PE moves work to a neighbour that has less work. It pays if the predicted
-    cycles without it are at least `PAYS` times the cycles with it, for this share `density` of
-    activations that are not zero. Only the PEs of design 5b can balance.
+    With balancing, a PE moves work to a neighbour that has less work. Balancing pays if the
+    predicted cycles without it are at least `PAYS` times the predicted cycles with it. `density` is
+    the share of activations that are not zero. Only the PEs of design 5b can balance.
 
     Floating-point sums cannot be balanced, because balancing changes the order of additions. Plans
     with sliding windows (`plan.dense`) are not balanced, because all their PEs have the same work.

@@ -6,8 +6,8 @@ queue has one entry for each position of the tile: for a convolution, a position
 image, and for a matrix product, a row of activations.
 
 An exe is a packet that starts an instruction sequence in the PEs. The packet has a data segment for
-each sum to add, and room for a limited number of segments, so that an exe computes the totals of
-some positions. Each iteration of the sequence loads the sums of one position, and moves their total
+each sum to add. The number of its segments is limited, so one exe computes the totals of only some
+positions. Each iteration of the sequence loads the sums of one position, and moves their total
 to the output queue. All exes of a list compute the same number of positions. So the last exe may
 begin at positions that the one before it has finished already; it stores the same totals there
 again. If a sequence has too few instructions for an iteration's loads, an exe computes the total of

@@ -77,14 +77,17 @@ _WAITS = 11  # the waits and the swap between two iterations, without the instru
 
 @dataclass(frozen=True)
 class IterationCycles:
-    """The device cycles of cp's code in a program for the array, by its parts.
+    """The device cycles of the parts of cp's code in a program for the array.
 
-    cp dispatches an iteration to the rows, and then loads the data of the next one. `step` is for
-    an iteration without its loops, `transfer` for a round of a loop over transfers, `slab` for a
-    round of the loop over padded slabs, and `patch` for writing the bytes of weights into one
-    packet. `store` is the time from a dispatch to the first transfer that loads data. `turn` is the
-    time from the end of an iteration's work to the next dispatch. `begin` is for the code before
-    the first load and after the last store.
+    cp dispatches an iteration to the rows, and then loads the data of the next one.
+
+    - `step`: the code of an iteration, without its loops
+    - `transfer`: one round of a loop over transfers
+    - `slab`: one round of the loop over padded slabs, without its transfers
+    - `patch`: writing the number of bytes of weights into one packet
+    - `store`: from a dispatch to the first transfer that loads data
+    - `turn`: from the end of an iteration's work to the next dispatch
+    - `begin`: the code before the first load and after the last store
     """
 
     step: float  # dispatch, step, load and store without their loops

@@ -297,9 +297,9 @@ def _zeros(out: Listing, plan: ImagePlan) -> None:
 def _columns_inside(out: Listing, plan: ImagePlan) -> None:
     """Write cp's code that finds out which columns of the slabs are inside the image.
 
-    a4 gets the number of these columns. For the first of them, a3 gets the offset from the start of
-    a row of the image, and a5 the offset from the start of a row of the slab. If there are no such
-    columns, the code jumps to the end.
+    a4 gets the number of these columns. a3 gets the byte offset of the first of them in a row of
+    the image, plus a6, and a5 its byte offset in a row of the slab. If there are no such columns,
+    the code jumps to the end.
     """
     product, size = plan.product, PaddedSlabs(plan).size
     out.block(

@@ -59,9 +59,9 @@ Pattern = Op
 class Match:
     """The part of a graph that matches a pattern.
 
-    By the names in the pattern, `values` has names of values, `numbers` the numbers of constants,
-    and `named` the node for each `Op` with a name. `nodes` has all nodes that match; the one that
-    matches the pattern's last node is the first item.
+    The keys of the dictionaries are names in the pattern: `values` gives the name of the value in
+    the graph, `numbers` the number of a constant, and `named` the node of an `Op`. `nodes` has all
+    nodes that match; the node that matches the pattern's last node is the first item.
     """
 
     values: dict[str, str] = field(default_factory=dict)

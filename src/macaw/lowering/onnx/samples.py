@@ -73,10 +73,11 @@ def samples(
     """Return the inputs of each run, by name.
 
     If an array has one dimension more than the model's input, each index of its first axis is a
-    run. An array with as many dimensions as the input is cut along its first axis, into parts of
-    the size that the model or `dims` gives, or of 1. `constants` names the inputs for which `data`
-    has no array. Raises `LowerError` for an array that is missing or does not fit its input, for a
-    name in `data` that is no input, and if the inputs have different numbers of runs.
+    run. An array with as many dimensions as the input is cut along its first axis. Each part is
+    then as long as the model or `dims` says for this axis, or 1 long if neither says a size.
+    `constants` names the inputs for which `data` has no array. Raises `LowerError` for an array
+    that is missing or does not fit its input, for a name in `data` that is no input, and if the
+    inputs have different numbers of runs.
     """
     names = [name for name in input_names(model) if name not in constants]
     for name in data:
