@@ -211,9 +211,10 @@ class TraceBlock(Groups):
                 recording.counters[ARRAY] += recording.work.add_all(begins, ends)
 
     def forget(self, before: int) -> None:
-        """Drop stretches of work that end before cycle `before`.
+        """Forget which of the cycles before `before` were counted by `count_work`.
 
-        From now on the caller must not count a stretch that begins before this cycle.
+        The counts themselves stay. From now on the caller must not count work that begins before
+        this cycle.
         """
         for recording in self._active:
             if recording.work is not None:

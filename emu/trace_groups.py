@@ -81,7 +81,7 @@ class Groups(Registers):
         self._settle()
 
     def _settle(self) -> None:
-        """Compute the next borders (`open_at`, `close_at`) and `on`."""
+        """Compute the next borders (`open_at`, `close_at`), and whether the core reports (`on`)."""
         self._active = [recording for recording in self.recordings if recording is not None]
         self.open_at = self._trigger.next
         stops = [recording.stop for recording in self._active]

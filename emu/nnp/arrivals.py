@@ -61,10 +61,10 @@ class Arrivals:
 
 
 def slice_pieces(pieces: Pieces, first: int, size: int) -> Pieces:
-    """Return which accesses sent bytes `first` to `first` + `size` - 1 of some data.
+    """Return the pieces that bytes `first` to `first` + `size` - 1 of some data consist of.
 
-    `pieces` has the accesses that sent all of the data, in order: a piece is some bytes of one
-    access. The result has the same form.
+    A piece is some bytes of one access, which sent them. `pieces` has the pieces of all of the
+    data, in order.
     """
     result = []
     for number, begin, length in pieces:

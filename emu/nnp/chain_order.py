@@ -363,8 +363,9 @@ class _Simulation:
         self.done = max(self.done, int(schedule.readable.max()), schedule.stored)
 
     def _schedule(self, piece: _Piece, now: int) -> Schedule:
-        """Return when the vectors or tiles of a piece that starts at `now` or later pass the
-        units.
+        """Return the times at which the vectors or tiles of a piece pass the units.
+
+        The piece, some iterations of a chain, starts in cycle `now` or later.
         """
         units, chain = self.units, piece.chain
         units.stored_before = 0

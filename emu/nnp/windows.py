@@ -135,7 +135,7 @@ class WindowCore(Core, Startable, Windowed):
     def _missing(self) -> int:
         """Return how many bytes of the message's head have not arrived yet.
 
-        At 0 the head is complete; the message then waits until nnp is idle.
+        If the result is 0, the head is complete; the message then waits until nnp is idle.
         """
         return _missing(self.state.message)
 

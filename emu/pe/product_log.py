@@ -91,7 +91,7 @@ class ProductLog:
             yield self.product(row, pair)
 
     def product(self, row: list[int], pair: list[Any]) -> Source:
-        """Return a product as a source.
+        """Return a `Source` that describes one product of the log.
 
         `row` has one number for each column of the log. `pair` has the weight and the activation.
         Raises `UnrecordedError` if a partial log lacks the origin of the weight, of the activation

@@ -350,7 +350,7 @@ class RowProvenance(ProvenanceRecords):
         yield from data
 
     def _out(self, run: Run) -> list[Source]:
-        """Return the place in memory where the exe of a run stores its results, as a setting."""
+        """Return, as a setting, the `out` record of a run's exe: where it stores its results."""
         out, packet = run["out"], self.packets.get(run["order"])
         shown: dict[str, Any] = {"base": Extent(self.memory.base + out["offset"])}
         shown |= {"stride": out["stride"], "step": out["step"], "count": out["count"]}

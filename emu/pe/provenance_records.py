@@ -112,12 +112,12 @@ class ProvenanceRecords(Origins):
     def loads(
         self, owner: NDArray[Any], load: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Return what the product log records about some loads, and the factors of their products.
+        """Return the columns of the product log for some loads, and the factors of their products.
 
         A load (`load`) is an entry of a load queue: it refers to a weight and an activation.
         `owner` has the number of the PE whose weight queue and input buffer contain both. Both
-        arguments have shape (loads,). The first result has shape (columns, loads), with the columns
-        of `product_log`. The second has shape (2, loads): weights, then activations.
+        arguments have shape (loads,). The first result has shape (columns, loads);
+        `product_log` names the columns. The second has shape (2, loads): weights, then activations.
         """
         arrays = self.arrays
         weight = arrays.weight_row[owner] + (load >> PLACE_SHIFT & INDEX_MASK)

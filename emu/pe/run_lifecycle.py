@@ -211,7 +211,7 @@ class RunLifecycle:
         return iteration + 1 == run["iterations"] and not run["chain"]
 
     def _ahead(self, run: Run) -> Ahead | None:
-        """Return what a run and the buffers that it triggers may use: accumulators and blocks.
+        """Return the accumulators and blocks that a run and the buffers it triggers may use.
 
         The result is None if the run has only one iteration and triggers no buffer.
         """

@@ -66,10 +66,10 @@ class SpecialUnits:
         self._leave(cluster, job, now - job["start"] - (self.shape.sfu_latency - 1))
 
     def _numbers(self, job: SfuJob, turn: int) -> NDArray[np.int64]:
-        """Return which results enter the unit in cycle number `turn` of the instruction `job`.
+        """Return the numbers of the results that enter the unit in cycle `turn` of `job`.
 
-        Results are numbered in the order in which they enter: result 0 of each PE, result 1 of each
-        PE, and so on.
+        Cycle 0 is the first one of the instruction `job`. Results are numbered in the order in
+        which they enter: result 0 of each PE, result 1 of each PE, and so on.
         """
         rate, total = self.shape.sfu_rate, job["count"] * len(job["pes"])
         return np.arange(turn * rate, min((turn + 1) * rate, total))

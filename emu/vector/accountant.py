@@ -161,10 +161,10 @@ class VectorAccountant(ScalarAccountant):
     def _note_step(self, address: int, found: Decoded) -> None:
         """Record in `since_store` whether the instruction `found` could be left out.
 
-        It comes between two stores, and the question is whether a program needs it if one wider
-        store replaces both. An instruction that steps a loop (its counter or its branch) is not
-        needed, so its cycles are added to `since_store`. An instruction that makes a value to store
-        changes nothing. With any other instruction nothing can be saved: `since_store` is then
+        The instruction is between two stores. If one wider store replaced both, a program might not
+        need it. An instruction that steps a loop (its counter or its branch) is not needed, so its
+        cycles are added to `since_store`. An instruction that makes a value to store changes
+        nothing. With any other instruction nothing can be saved: `since_store` is then
         None.
         """
         values = found.values

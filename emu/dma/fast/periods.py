@@ -171,7 +171,7 @@ class Periods:
         self.restart()
 
     def _ready_after(self, times: int, earlier: _Present, present: _Present) -> list[int]:
-        """Return, for each beat in the buffer after `times` periods, when the dma can write it.
+        """Return the cycles from which the dma can write the beats buffered after `times` periods.
 
         The periods begin at `present`. In each period the dma reads as many beats as it writes. The
         last beats that the buffer has at `present` were read in the period from `earlier` to

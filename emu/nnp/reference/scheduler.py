@@ -183,12 +183,13 @@ class ReferenceScheduler:
     def _product(
         self, chain: Chain, first: int, times: list[int], before: list[int], depth: int
     ) -> tuple[list[int], int]:
-        """Return when the product multiplies the last tile of each row, and when it ends.
+        """Return the starts of the passes with the last tile of each row, and the product's end.
 
         In a pass, each tile engine multiplies one tile by one vector. For each row of tiles, the
-        list has the cycle in which the pass with the row's last tile starts. The product belongs
-        to iteration `first` of the chain. `times` has the cycles in which the vectors entered the
-        reading unit, `before` their rates there. `depth` is the depth of the reading unit.
+        list has the cycle in which the pass with the row's last tile starts. The end is the cycle
+        after the product's last pass. The product belongs to iteration `first` of the chain.
+        `times` has the cycles in which the vectors entered the reading unit, `before` their rates
+        there. `depth` is the depth of the reading unit.
         """
         assert chain.product is not None
         timing, state = self.timing, self.state
@@ -204,9 +205,9 @@ class ReferenceScheduler:
         offsets = {tile: number * cycles for tiles in queues for number, tile in enumerate(tiles)}
 
         def arrives(cycle: int) -> bool:
-            """Return whether each vector arrives before the first pass that needs it.
+            """Return whether each vector arrives in time if the product starts in cycle `cycle`.
 
-            The first pass is in cycle `cycle`.
+            It must arrive before the first pass that needs it, and the multiplier must be free.
             """
             return cycle >= state.free[MULTIPLY] and all(
                 self._arrives_in_time(
@@ -216,9 +217,9 @@ class ReferenceScheduler:
             )
 
         def is_ready(cycle: int) -> bool:
-            """Return whether each tile can be read when its pass starts.
+            """Return whether each tile is ready in time if the product starts in cycle `cycle`.
 
-            The first pass starts in cycle `cycle`.
+            It must be possible to read the tile when the pass of the tile starts.
             """
             return all(cycle + offset >= ready[tile] for tile, offset in offsets.items())
 

@@ -98,7 +98,7 @@ class FastScheduler:
     def _products(
         self, chain: Chain, first: int, arrivals: Times, counts_waits: bool
     ) -> tuple[Times, int]:
-        """Return when each iteration's product starts, and the total of waits for tiles in cycles.
+        """Return the start cycles of the iterations' products, and all cycles of waits for tiles.
 
         The iterations are those of `chain` from number `first` on. `arrivals` (iterations, vectors)
         are the cycles in which the vectors can enter the multiplier. Without `counts_waits` the

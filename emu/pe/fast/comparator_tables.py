@@ -93,7 +93,8 @@ def tables(depth_1: int, depth_2: int) -> Tables:
 def _move(state: int, depth_2: int) -> int:
     """Return the state one cycle after `state`, if the comparator finds no load in this cycle.
 
-    Load queue 2 has room for `depth_2` loads.
+    A state is the numbers of loads in both queues (`Tables`). Load queue 2 has room for `depth_2`
+    loads.
     """
     q1, q2 = divmod(state, 2)
     moves = int(q1 > 0 and q2 < depth_2)

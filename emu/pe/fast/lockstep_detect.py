@@ -151,8 +151,8 @@ def _common(run: Run) -> dict[str, Any]:
 def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
     """Return whether the first runs of all `clusters`, in buffer `buffer`, are in equal states.
 
-    They are if all PEs have equal operands, and the same blocks are loaded in all PEs. (An earlier
-    ld with a stride may have loaded different blocks in each PE.)
+    The states are equal if all PEs have equal operands, and if the same blocks are loaded in all
+    PEs. (An earlier ld with a stride may have loaded different blocks in each PE.)
     """
     state, lead = context.state, clusters[0]
     if any(state.units[cluster] != state.units[lead] for cluster in clusters):

@@ -301,9 +301,9 @@ class LockstepGroup:
         self._end(step, end)
 
     def _next_bases(self, step: LockstepStep) -> list[int]:
-        """Return where the mac `step`, and later macs that can be computed now, begin to read.
+        """Return the bases of the mac `step` and of later macs that can be computed now.
 
-        The results are element addresses. The caller ensures that all activations have arrived.
+        A mac reads from its base (an element address) on. All activations must have arrived.
         """
         bases, run = [step.op["base"]], self.run
         later = self.steps[self.steps.index(step) + 1 :]
@@ -365,7 +365,7 @@ class LockstepGroup:
         return self._opens[segment]
 
     def _opening(self, segment: int) -> int:
-        """Compute when all clusters can take `segment`, by the rules of `ControlUnit.can_take`."""
+        """Return the result of `opens` for `segment`, by the rules of `ControlUnit.can_take`."""
         step = next((step for step in self.steps if segment in step.op["segments"]), None)
         if step is None:
             return NEVER

@@ -1,12 +1,12 @@
 """Finds iterations of a lockstep group (`lockstep_group`) that can be computed at once.
 
-There are three cases. Either the bus has brought all segments of the exe, or each of the iterations
-takes one segment of activations, which the mac of the next iteration reads, or each takes segments
-of partial sums and has no mac. In the last two cases the beats of the bus follow from the times of
-the steps, because no other core uses the half of the on-chip unit that feeds the row: the bus sends
-the first beat of a segment when all clusters can take it, and then one beat in each cycle. The
-contents of the segments are in on-chip memory already. The row moves these beats later
-(`feed_stream`).
+There are three cases. In the first one, the bus has brought all segments of the exe. In the second
+one, each of the iterations takes one segment of activations, which the mac of the next iteration
+reads. In the third one, each iteration takes segments of partial sums and has no mac. In the last
+two cases the beats of the bus follow from the times of the steps, because no other core uses the
+half of the on-chip unit that feeds the row. The bus sends the first beat of a segment when all
+clusters can take it, and then one beat in each cycle. The contents of the segments are in on-chip
+memory already. The row moves these beats later (`feed_stream`).
 """
 
 from __future__ import annotations

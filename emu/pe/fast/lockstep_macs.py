@@ -177,9 +177,10 @@ class LockstepMacs:
         return self._limits_in(self.state.block_loaded[self.clusters, 0], bases)
 
     def _limits_in(self, loaded: NDArray[Any], bases: Ints) -> Ints:
-        """Return what `_find_limits` would return for the numbers of loaded elements in `loaded`.
+        """Return, for each base, the first element after it that is not loaded, by `loaded`.
 
-        `loaded` has such a number for each block, in shape (clusters, blocks).
+        `loaded` has the number of loaded elements of each block, in shape (clusters, blocks). The
+        result has shape (bases, clusters).
         """
         size = self.shape.input_block
         ends = np.full((len(self.clusters), BLOCKS + 1), BLOCKS * size)

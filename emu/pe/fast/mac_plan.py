@@ -274,7 +274,7 @@ class Plan:
         )
 
     def _pair_times(self, rows: slice) -> tuple[Ints, Ints]:
-        """Return when each pair of weights is examined, and how many loads queue 1 has after that.
+        """Return the cycle in which each pair of weights is examined, and queue 1's loads after it.
 
         Both arrays have shape (PEs, pairs); the PEs are those of `rows`.
         """
@@ -287,7 +287,7 @@ class Plan:
         return times.reshape(count, -1), q1_loads.reshape(count, -1)
 
     def _moves(self, rows: slice, entry: Ints) -> tuple[Ints, Bools]:
-        """Return when each load moves from queue 1 to queue 2, and a mask of the loads.
+        """Return the cycle in which each load moves from queue 1 to 2, and a mask of the loads.
 
         Both arrays have a row for each PE in `rows`. They have a column for each entry of queue 1
         (loads that are there at the start), then a column for each weight. The mask says in which

@@ -1,10 +1,11 @@
 """Counts how many loads move in each cycle of balanced macs, for the fast engine.
 
-A load refers to a weight and an activation to multiply. In which cycles a PE compares, moves and
-gives loads depends only on numbers: the numbers of loads in its queues and in its neighbour's
-queues, which of these loads were given, and the number of effectual weights (with an activation
-other than zero) in each pair. So this module simulates only these numbers, with a few operations on
-narrow integers in each cycle for all PEs at once. `balanced_state` then finds which loads move.
+A load refers to a weight and an activation to multiply. The cycles in which a PE compares, moves
+and gives loads depend on three things: the numbers of loads in its queues and in its neighbour's
+queues, which of these loads a neighbour gave, and the number of effectual weights (with an
+activation other than zero) in each pair. So this module simulates only these, with a few
+operations on narrow integers in each cycle for all PEs at once. `balanced_state` then finds which
+loads move.
 """
 
 from __future__ import annotations

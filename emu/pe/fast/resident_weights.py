@@ -105,7 +105,7 @@ class ResidentWeights:
         return np.ascontiguousarray(by_element.take(at, axis=0).swapaxes(1, 2))
 
     def find(self, activations: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Return which weight entries are multiplied, as a mask, and the sums of macs.
+        """Return a mask of the weight entries that are multiplied, and the sums of the macs.
 
         An entry is multiplied (effectual) if its activation is not zero. `activations` (entries,
         macs, PEs of all clusters) are the values that the macs read. The mask has shape (entries,

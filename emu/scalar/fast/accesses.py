@@ -9,7 +9,8 @@ A group with stores has a window: a range of the base in which all its accesses 
 tests.
 
 If all passes of a loop take the same time, and a pass changes the base by a constant, the tests are
-not part of the passes: they find out for how many passes the base stays in the window.
+not part of each pass. They come before a pass, and find out for how many passes from this one on
+the base stays in the window.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ class AccessWriter:
             self.variables.append("near")
 
     def walks(self, value_of: Callable[[int, int], Value | None]) -> list[Walk] | None:
-        """Return which bytes each group of accesses touches, and by how much they move per pass.
+        """Return a `Walk` for each group of accesses: its bytes, and by how much a pass moves them.
 
         The result is None if the base of a group neither is the same in each pass nor changes by a
         constant. `value_of(register, place)` returns the value of a register before the instruction
@@ -373,8 +374,9 @@ class AccessWriter:
 
 
 def _extent(accesses: Iterable[Access]) -> tuple[int, int]:
-    """Return which bytes `accesses` use: (first byte, byte after the last one), from the base
-    on.
+    """Return the range of bytes that `accesses` use: (first byte, byte after the last one).
+
+    The bytes are counted from the base.
     """
     known = list(accesses)
     return min(x.immediate for x in known), max(x.immediate + x.size for x in known)

@@ -101,9 +101,9 @@ class TranslatingCore(ScalarCore):
         return border - number
 
     def _take_reports(self, first: int) -> None:
-        """Count what the blocks in `reports` have executed, from instruction `first` on.
+        """Count for the trace the instructions that the blocks in `reports` have executed.
 
-        The trace may begin or end to record at some of the instructions.
+        The first of them has number `first`. The trace may begin or end to record at some of them.
         """
         trace, tally, at = self.trace, self.tally, first
         border = trace.open_at if trace.open_at < trace.close_at else trace.close_at

@@ -115,8 +115,8 @@ class Counting:
         instruction at which the trace begins or ends to record. `leave` has the lines that end the
         generated function at the limit. `cutting` has the lines for a pass with a border; if it is
         None, the generated function ends before such a pass, too. If only one branch goes back to
-        the block's start, the lines first compute a time `bound`, before which neither can come;
-        passes before this time make one test instead of two.
+        the block's start, the lines first compute a time `bound`, before which neither the
+        limit nor a border can come; passes before this time make one test instead of two.
         """
         lines = [f"if t + {self.rest[0]} >= limit:", *indent_lines(leave)]
         lines += ["if done > room:", *indent_lines(leave if cutting is None else cutting)]

@@ -34,7 +34,7 @@ class Steps:
                 self._writers.setdefault(register, []).append(place)
 
     def of(self, register: int, place: int) -> Step | None:
-        """Return by how much a register changes in a whole pass, and in the part before `place`.
+        """Return the changes of a register in a whole pass, and in the part before `place`.
 
         `place` is the index of an instruction in the pass. The result is None if the change is not
         the same in each pass, or if the instruction is not part of the loop.
