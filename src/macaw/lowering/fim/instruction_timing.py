@@ -1,4 +1,4 @@
-"""Predicts when the blocks of an island end, by executing the timing of their words.
+"""Predicts when the blocks of an island end, by a simulation of the times of their words.
 
 docs/timing-fim.md has the rules.
 """

@@ -57,7 +57,7 @@ class _PlanTiming:
         self._phases: dict[int, list[Phase]] = {}
 
     def action(self, action: Action) -> Action:
-        """Execute an action, and return it with its times."""
+        """Advance the predicted times by an action, and return the action with its exact times."""
         does: dict[str, Callable[[Step], tuple[int, int]]] = {
             PREFETCH: lambda step: self._copy(self._of(step)[0].early),
             BRING: self._bring,

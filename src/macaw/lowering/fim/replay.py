@@ -1,7 +1,7 @@
 """Predicts the ends of plans that differ in a few steps from a plan whose times are known.
 
 A search for a plan makes one change after the other and simulates each changed plan. Before the
-first changed step, the times are those of the known plan. After the last changed step, the cp, the
+first changed step, the times are those of the known plan. After the last changed step, cp, the
 dma and the islands often come to a state of the known plan, only earlier or later. From there on,
 all times differ by the same number of cycles. So only the steps between are simulated.
 """

@@ -130,7 +130,7 @@ def assign_what_can_be(
 
 
 class _Assigner:
-    """Goes through the layers of a model once, and records which tensors share bytes."""
+    """Assigns the layers of a model to cores in their order; records which tensors share bytes."""
 
     def __init__(self, model: model_layers.Network, config: Configuration, name: str) -> None:
         self.model, self.config, self.name = model, config, name
@@ -389,7 +389,7 @@ class _Assigner:
         return self._finish(layer, product)
 
     def _vector(self, layer: model_layers.Layer, operation: VectorOperation) -> None:
-        """Assign a layer to vc, with its operation."""
+        """Assign a layer to vc, which does `operation` to compute it."""
         operation.check()
         (name,) = layer.outputs
         self._add_tensor(name)

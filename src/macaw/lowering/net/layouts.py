@@ -34,13 +34,13 @@ def images_of(shape: tuple[int, ...]) -> int:
 
 
 def to_device(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of the model with the order and shape of the device."""
+    """Return an array of the model with the order of axes and the shape that the device uses."""
     ordered = np.moveaxis(array, 1, -1) if array.ndim == 4 else array
     return np.ascontiguousarray(ordered).reshape(device_shape(array.shape))
 
 
 def to_model(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array of the device with the model's order and the model's `shape`."""
+    """Return an array of the device with the model's order of axes and the model's `shape`."""
     if len(shape) != 4:
         return array.reshape(shape)
     batch, channels, height, width = shape

@@ -90,7 +90,7 @@ def rewrite(
 
 
 class _Rewriter(Rewriting):
-    """Goes through the layers of a model once."""
+    """Rewrites the layers of a model in their order, each by the rule for its class (`_RULES`)."""
 
     def rewrite(self, refused: dict[str, LowerError] | None) -> Network:
         for layer in self.model.layers:

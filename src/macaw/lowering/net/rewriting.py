@@ -1,4 +1,4 @@
-"""Defines the network that rules rewrite: its new layers and tensors, and steps for all rules."""
+"""Defines the network that rules rewrite: its new layers and tensors, and the rules' common steps."""
 
 from __future__ import annotations
 

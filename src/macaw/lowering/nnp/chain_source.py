@@ -208,7 +208,7 @@ class ChainWriter:
                 self.load(item)
 
     def load(self, item: Load) -> None:
-        """Write the load `item` of matrices."""
+        """Write the instructions that copy the tiles of `item` from Dram to MatrixRf."""
         self.set({"rows": item.tiles, "cols": 1, "iterations": 1})
         self.put(f"m_rd Dram, {item.source}", 1, f"{item.tiles} tiles of matrices")
         self.put(f"m_wr MatrixRf, {item.target}")
@@ -319,5 +319,5 @@ class ChainWriter:
 
 
 def _times(term: str, factor: int) -> str:
-    """Return a product as text, without a factor of 1."""
+    """Return the text of the product of `term` and `factor`; only `term` if the factor is 1."""
     return term if factor == 1 else f"{term} * {factor}"

@@ -105,7 +105,10 @@ def predict(model: Model, config: Configuration, streams: Streams) -> Prediction
 
 
 class _Run:
-    """Goes through the chains of a program once, and notes from when each unit is free."""
+    """Predicts the times of a program: `chain` advances them by one chain after the other.
+
+    `state` says from which cycle each unit and each register entry can be used.
+    """
 
     def __init__(
         self, state: _Progress, timing: Timing, streams: Streams, config: Configuration
@@ -220,7 +223,7 @@ class _Run:
                 self.beats += int(self.timing.beats(starts, length).sum())
 
     def end(self) -> Prediction:
-        """Return the prediction, after the last chain."""
+        """Return the prediction for the program, whose chains have all been executed (`chain`)."""
         end = max(self.time + self.timing.issue, self.state.done, *self.drained[-1:])
         return Prediction(end, self.beats)
 

@@ -78,7 +78,7 @@ class _Use:
     last: int = -1
 
     def at(self, first: int, last: int) -> None:
-        """Extend the lifetime to the chains from `first` to `last`."""
+        """Extend the lifetime so that it includes the chains from `first` to `last`."""
         self.first = first if self.first < 0 else min(self.first, first)
         self.last = max(self.last, last)
 

@@ -93,7 +93,7 @@ class Rounding:
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The registers with the results of a group, or of two groups."""
+        """The registers with the results of a group, or of two groups if `paired`."""
         single = self.operation.dtype == "int8" and not self.paired
         return self.quarters[:1] if single else self.quarters[::2]
 
