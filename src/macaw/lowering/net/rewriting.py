@@ -1,4 +1,4 @@
-"""Defines the network that rules rewrite: its new layers and tensors, and the rules' common steps."""
+"""Defines the network that rules rewrite: its new layers and tensors, and steps that rules use."""
 
 from __future__ import annotations
 
