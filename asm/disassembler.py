@@ -215,7 +215,10 @@ def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str
 def _fixed_contents(
     program: Program, section: Section, labels: Labels, exact: Naming, near: Naming
 ) -> list[str]:
-    """Return the lines of a section that another tool linked to a fixed address."""
+    """Return the lines of a section that another tool linked to a fixed address.
+
+    `exact` and `near` are the functions that `_namings` returns.
+    """
     if section.flags != "ax" or section.nobits:
         return data.section_lines(section, labels)
     table = registry.control()

@@ -200,7 +200,10 @@ def _old_file(reader: _Reader, name: str, folders: Sequence[str]) -> str:
 
 
 def _files(reader: _Reader, offset: str) -> list[str]:
-    """Read the files of a unit of DWARF 5, where the first file has the number 0."""
+    """Read the files of a unit of DWARF 5, where the first file has the number 0.
+
+    `offset` is the `struct` letter for offsets into string sections.
+    """
     folders = [name for name, _ in _entries(reader, offset)]
     names = []
     for name, folder in _entries(reader, offset):

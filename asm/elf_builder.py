@@ -73,7 +73,10 @@ class ElfBuilder:
         info: int = 0,
         entry_size: int = 0,
     ) -> None:
-        """Add a section that the loader does not load."""
+        """Add a section that the loader does not load.
+
+        `kind`, `flags`, `link`, `info` and `entry_size` are the fields of its section header.
+        """
         at, offset, size = self._names.add(name), self._add(data, align), len(data)
         self._enter(
             name, SectionHeader(at, kind, flags, 0, offset, size, link, info, align, entry_size)

@@ -115,7 +115,11 @@ def _header(data: bytes, kind: int) -> FileHeader:
 def _records(
     data: bytes, what: str, layout: struct.Struct, start: int, count: int, size: int
 ) -> Iterator[tuple[int, ...]]:
-    """Yield the `count` records of a table in the file (program headers or section headers)."""
+    """Yield the `count` records of a table in the file (program headers or section headers).
+
+    The table begins at offset `start`. `layout` is the known format of a record, `size` the size of
+    a record as the file gives it; `what` names a record in messages. Raises `ElfError`.
+    """
     if count == 0:
         return
     if count > _MOST_HEADERS:

@@ -243,7 +243,7 @@ def _array(item: Any) -> Tensor:
 def _described(item: Any, kind: str, directions: Sequence[str]) -> Tensor:
     """Return a tensor or an array from the JSON members that tensors and arrays have in common.
 
-    Raises `ElfError`.
+    `kind` is what messages call it, and `directions` are its legal directions. Raises `ElfError`.
     """
     name = _member(item, kind, "name", str)
     what = f"{kind.split()[-1]} {name}"

@@ -71,6 +71,9 @@ def _symbol(
 
     Of no use are entries without a name, entries of sections and files, undefined symbols, marks of
     other tools such as `$x`, and symbols of sections that are empty or not loaded.
+
+    `place` is the number of the entry, and `strings` is the string table with its name. The file
+    has `count` sections. If `ours`, Macaw has made the file. Raises `ElfError`.
     """
     name = string_at(strings, entry.name, f"symbol {place}")
     what = f"symbol {place} ({name if name.isprintable() else ascii(name)})"

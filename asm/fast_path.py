@@ -115,7 +115,8 @@ class FastPath:
     ) -> int:
         """Assemble the simple lines of `text` from offset `start` to `end`, a piece at a time.
 
-        Return the offset of the first line that is not simple, or `end`.
+        If `recorded` has the effects of some lines, the method repeats these effects and does not
+        assemble the lines. Return the offset of the first line that is not simple, or `end`.
         """
         while True:
             if recorded is None:
@@ -166,7 +167,7 @@ class FastPath:
         return self._last_table
 
     def _end(self, text: str, start: int) -> int:
-        """Return an offset in `text` up to which all lines certainly fit into external memory."""
+        """Return an offset in `text`: all lines from `start` up to it fit into external memory."""
         room = self._state.device.external_bytes - self._state.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)

@@ -201,9 +201,10 @@ class Replay:
     def rounds_again(self, mark: Mark, recording: Recording, rounds: int) -> int:
         """Return how many of the next `rounds` rounds `repeat` can add after the recorded round.
 
-        Return 0 if a round would begin at another alignment than the recorded one, or if `rounds`
-        rounds do not fit into external memory. Otherwise count the rounds before the first one in
-        which a number does not fit its field.
+        The recorded round began at `mark`, and `recording` has its effects. Return 0 if a round
+        would begin at another alignment than the recorded one, or if `rounds` rounds do not fit
+        into external memory. Otherwise count the rounds before the first one in which a number does
+        not fit its field.
         """
         data = recording.data
         keeps_alignment = len(data) % WORD_BYTES == 0 or not recording.has_instructions

@@ -157,8 +157,9 @@ def bytes_of_choice(
 ) -> bytes | None:
     """Return the bytes of an instruction with several encodings, of which `number` selects one.
 
-    `encode` is the function of the instruction's `Choice`. Return None if the number does not fit,
-    or if the selected encoding does not have `size` bytes.
+    `encode` is the function of the instruction's `Choice`, and `texts` are the texts of the
+    operands. Return None if the number does not fit, or if the selected encoding does not have
+    `size` bytes.
     """
     words = encode(texts, number)
     if words is None or WORD_BYTES * len(words) != size:

@@ -371,7 +371,10 @@ class SimpleLines:
     def _encode_other(
         self, entry: Entry, text: str, label: str, line_start: int
     ) -> list[int] | None:
-        """Return the words of an instruction with operands `text`; None if it is not simple."""
+        """Return the words of an instruction with operands `text`; None if it is not simple.
+
+        `entry`, `label` and `line_start` are as in `_take_instruction`.
+        """
         if entry.choice is not None:
             return self._encode_choice(entry.choice, text)
         for plan in entry.others:
@@ -412,8 +415,9 @@ class SimpleLines:
     ) -> list[int] | None:
         """Return the words of an instruction with a symbol, as far as their bits are known.
 
-        `bits` are the known bits; `encoder`, `modifier` and `name` belong to the operand with the
-        symbol. Return None if the line is not simple.
+        `plan` encodes the instruction. `bits` are the known bits; `encoder`, `modifier` and `name`
+        belong to the operand with the symbol. `label` and `line_start` are as in `_take_words`.
+        Return None if the line is not simple.
         """
         here = self._out.base + WORD_BYTES * len(self._words)
         if name[0].isdigit():

@@ -134,8 +134,8 @@ def _sum(text: str, start: int, end: int) -> Node:
 def _item(text: str, position: int, may_be_named: bool = True) -> tuple[Node, int] | None:
     """Parse an operand, or an item of a list. Return its node and the position after it.
 
-    The result is None if the grammar must decide. The value of an item `name=value` must not have
-    the form `name=value` itself.
+    The result is None if the grammar must decide. An item may have the form `name=value`, unless
+    `may_be_named` is false: the value after `=` must not have this form itself.
     """
     key = _KEY.match(text, position) if may_be_named else None
     if key is not None:

@@ -109,7 +109,10 @@ def _line(address: int, data: str, text: str, width: int, comment: str | None) -
 
 
 def _code(section: Section, core: Core, labels: Labels, name: Naming, notes: Notes) -> list[str]:
-    """Return the lines of a section of instructions."""
+    """Return the lines of a section of instructions.
+
+    `name` is a function that returns the name of an address, or None.
+    """
     printer = printer_of(core.name)
     named = {place - (place - section.address) % code.WORD for place in labels.addresses()}
     lines = []
@@ -158,7 +161,8 @@ def _records(
 ) -> list[str]:
     """Return the lines of a part that the core does not fetch as instructions.
 
-    The lines show the part's records and all other bytes, in the order of their addresses.
+    The lines show the part's records and all other bytes, in the order of their addresses. `name`
+    is a function that returns the name of an address, or None.
     """
     lines, end = [], section.address
     for record in records:

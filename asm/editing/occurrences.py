@@ -198,7 +198,10 @@ def _occurrence(kind: str, token: Token, defines: bool = False) -> Occurrence:
 
 
 def _is_piece(token: Token, before: Token | None, after: Token | None) -> bool:
-    r"""Return whether a token is part of a longer name that a `\parameter` completes."""
+    r"""Return whether a token is part of a longer name that a `\parameter` completes.
+
+    `before` and `after` are the tokens before it and after it, or None.
+    """
     if token.role in (ARGUMENT, MARK, STRING_TEXT, OPERATOR):
         return False
     joined_before = before is not None and before.role == ARGUMENT and before.end == token.start

@@ -44,7 +44,10 @@ def _rule(match: str, *scopes: str) -> dict[str, Any]:
 
 
 def _statement(begin: str, scope: str) -> dict[str, Any]:
-    """Return a pattern for a statement, from its first word up to `;` or the line's end."""
+    """Return a pattern for a statement, from its first word up to `;` or the line's end.
+
+    `begin` is a regular expression; its group 1 is the first word, which gets the scope `scope`.
+    """
     return {
         "begin": begin,
         "beginCaptures": {"1": {"name": f"{scope}.macaw"}},

@@ -79,7 +79,10 @@ class FimPrinter(PartPrinter):
         return put(codec.describe(instruction)) if self._inside else None
 
     def _move(self, values: Mapping[str, int], address: int) -> str:
-        """Return an operation as a move, `a <- b`; an empty text if no move means the same."""
+        """Return a `fim` instruction as a move, `a <- b`; an empty text if no move means the same.
+
+        `values` are the instruction's operands, and `address` is its address.
+        """
         column, step, count = values["col"], values["inc"], values["repeat"]
         if count == 1 and step == 0:
             columns = str(column)

@@ -190,7 +190,10 @@ def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:
 
 
 def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], row: _Row) -> str:
-    """Return, as text, the operands of an exe packet that are written after the flags."""
+    """Return, as text, the operands of an exe packet that are written after the flags.
+
+    These are `data=`, for the packet's `segments`, and `out=`, for its out record.
+    """
     if out["offset"] > row.half or out["pes"] > row.pes:
         raise Unlike
     text = _data_text(segments, row)
