@@ -90,7 +90,7 @@ class SectionPlan:
     `element` and `direction` restrict the tensors in the section: their size must be a multiple of
     `step`; their type must be `element` and their direction `direction`, unless these are empty.
     `flags` are the flags of a `Section`. For a section of tensors, `part_section` is the name of
-    the section that contains the code of the part which works with these tensors.
+    the own section of the part that works with these tensors.
     """
 
     name: str
