@@ -181,8 +181,8 @@ def preferred_groups(
 def _sum_key(unit: Unit, longest: bool) -> tuple[int, int]:
     """Return the sort key of a unit with a sum: units with the most products come first.
 
-    Of units with equally many products, those with the fewest tasks come first, with `longest`
-    those with the most.
+    Of units with equally many products, those with the fewest tasks come first. If `longest`, those
+    with the most tasks come first instead.
     """
     products = sum(task.kind == PRODUCT for task in unit)
     return -products, -len(unit) if longest else len(unit)

@@ -178,8 +178,8 @@ def _positions(
 class _Registers:
     """The vector registers for one position.
 
-    `loaded` are those into which the group is loaded, `quarters` those for its widened numbers, a
-    quarter of the group in each.
+    `loaded` are those into which the group is loaded, `quarters` the four to which its elements are
+    widened. If 16 bits are enough, only two registers are needed: each is two of the four.
     """
 
     loaded: tuple[str, ...]
@@ -213,7 +213,7 @@ def _register_sets(
 class _Group:
     """Writes the arithmetic of an operation on a group of 16 elements.
 
-    The elements are widened to the four registers `quarters`, a quarter of the group in each.
+    `quarters` are the four registers to which the elements are widened.
     """
 
     def __init__(self, operation: Scaled, quarters: tuple[str, ...] = FIRST) -> None:
