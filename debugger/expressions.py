@@ -414,7 +414,7 @@ _SHAPES = {
 def _bits(sign: str, left: int, right: int, node: Node) -> int:
     """Return how many bits the magnitude of the result of the operator `sign` has at most.
 
-    `left` and `right` say the same of the magnitudes of its operands.
+    `left` and `right` are the greatest numbers of bits of its operands' magnitudes.
     """
     if sign in ("||", "&&", *COMPARISONS):
         return 2

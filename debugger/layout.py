@@ -209,7 +209,8 @@ class Arrangement:
     ) -> list[int]:
         """Return the height in rows of each panel of a column of `height` rows.
 
-        `panels` has (panel, share) of each panel, `need` is as in `rectangles`.
+        `panels` has (panel, share) of each panel. `need(panel, width)` returns how many rows a
+        panel fills below its title, or None if it can use any number of rows.
         """
         factors = [self.shares.get(panel, 1.0) for panel, _ in panels]
         shares = [share * factor for (_, share), factor in zip(panels, factors, strict=True)]
@@ -368,11 +369,11 @@ def divide(shares: Sequence[float], total: int, least: int) -> list[int]:
 def fill(
     shares: Sequence[float], wanted: Sequence[int | None], total: int, least: int
 ) -> list[int]:
-    """Divide `total` as `divide` does, but with an upper limit for each item; return the numbers.
+    """Divide `total` into numbers in proportion to `shares`, with upper limits, and return them.
 
-    `wanted` has the upper limits; None means no limit. What an item cannot take is divided among
-    the other items in proportion to their shares. If all items have reached their limits, the last
-    item gets the rest.
+    `wanted` has the upper limits; None means no limit. What exceeds the limit of an item is divided
+    among the other items in proportion to their shares. If all items have reached their limits, the
+    last item gets the rest. `least` is the least number of an item before the limits apply.
     """
     parts = divide(shares, total, least)
     limits = [total if most is None else most for most in wanted]

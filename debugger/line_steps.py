@@ -169,11 +169,12 @@ class LineStepper:
     def _search_back(
         self, find: Callable[[list[InstructionEnd]], int | None]
     ) -> tuple[Position, int]:
-        """Return the position of the earlier instruction that `find` finds; results as in `back`.
+        """Return the position of the earlier instruction that `find` finds.
 
-        The method calls `find(ends)` with the ends of the core's last instructions. `find` returns
-        the index of the instruction in `ends`, or None if the instruction is earlier. After None
-        the method tries again with a longer list, until the list begins at the start of the run.
+        The second result is how many instructions the core had completed there. The method calls
+        `find(ends)` with the ends of the core's last instructions. `find` returns the index of the
+        instruction in `ends`, or None if the instruction is earlier. After None the method tries
+        again with a longer list, until the list begins at the start of the run.
         """
         runner, name = self.runner, self.core.name
         now, retired = runner.debuggee.device.position, self.core.retired

@@ -254,10 +254,11 @@ class Motion:
         return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
     def stepx_back(self, count: int = 1) -> StopRecord:
-        """Go back to right after the `count`-th last end of a piece of work (see `stepx`).
+        """Go back to the moment when the `count`-th last piece of work, such as a transfer, ended.
 
-        An end exactly at the present position does not count. If a breakpoint, watch or event stops
-        on the way, go back only to the latest such stop.
+        The pieces are those that `stepx` counts. An end exactly at the present position does not
+        count. If a breakpoint, watch or event stops on the way, go back only to the latest such
+        stop.
         """
         self._check_count(count)
         return self._step_announcements_back(piece_places(self._debuggee), PIECE, count)

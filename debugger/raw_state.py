@@ -60,8 +60,9 @@ def _file(core: Core, name: str, number: int) -> RegisterFile:
 def register_commands(core: Core, file: str, number: int, bits: int) -> dict[str, int]:
     """Return the assignments that set a register to `bits`: {expression: value}.
 
-    `file` and `number` are as in `raw_register`; a register wider than 32 bits has an assignment
-    for each byte. Raises `SessionError` for a register that cannot be set.
+    The register is number `number` of the core's register file `file`, or the pc if `file` is "pc".
+    A register wider than 32 bits has an assignment for each byte. Raises `SessionError` for a
+    register that cannot be set.
     """
     if file == CSR:
         raise SessionError(f"{core.name}: control and status registers cannot be set from outside")

@@ -84,7 +84,9 @@ class Runner:
     ) -> Stop:
         """Call `act`, which runs the device, and return the stop. All points can stop this run.
 
-        The other arguments are those of `Monitor.arm`.
+        `step_test` gets the announcements of the cores `listen`, and ends the run by returning a
+        hit. `goals` has tests by core and address: the run also ends at an address whose test is
+        true (`Monitor.arm`).
         """
         debuggee = self.debuggee
         self.history.forget_edits(debuggee.device.position)
@@ -170,7 +172,8 @@ class Runner:
     def checkpoint(self, edits: tuple[Edit, ...] = (), number: int | None = None) -> int:
         """Add a checkpoint of the present to the history and return its number.
 
-        The arguments are those of `History.take`.
+        `edits` are the changes that the user has just made, `number` is the user's number for the
+        checkpoint (`History.take`).
         """
         begin = thread_time()
         point = self.history.take(self.debuggee.device, self._ran, edits, number)

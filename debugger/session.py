@@ -189,9 +189,10 @@ class Session(Motion):
         return self.points.add(self._watch_kind(access), text, condition=condition, by=by)
 
     def watch_range(self, address: int, size: int, access: str = "write") -> Point:
-        """Set a watch of the `size` bytes at `address`, with `access` as in `watch`.
+        """Set a watch of the `size` bytes at `address`. Raises `PointError` outside of memories.
 
-        Raises `PointError` for bytes that are in no memory.
+        With the `access` "write", runs stop after the bytes have changed; with "read", after a
+        read; with "access", after a read or a write.
         """
         text = f"mem[{address:#x}].u8[0:{size}]"
         if size in (1, 2, 4, 8):
@@ -293,9 +294,10 @@ class Session(Motion):
         return raw_register(self._core(core), file, number)
 
     def write_register(self, core: str, file: str, number: int, bits: int) -> None:
-        """Set the bits of a register, which the arguments name as in `read_register`.
+        """Set the bits of a register of a core. The call is an edit.
 
-        The call is an edit. Registers of "csr" cannot be set. Raises `SessionError` and
+        The register is number `number` of the core's register file `file`, or the pc if `file` is
+        "pc". Control and status registers cannot be set. Raises `SessionError` and
         `ExpressionError`.
         """
         owner = self._core(core)

@@ -51,7 +51,10 @@ def add_printed(values: UserValues, value: Any, dtype: ElementType) -> None:
 
 
 def set_variable(values: UserValues, name: str, value: Any, dtype: ElementType = None) -> None:
-    """Give the variable `$name` a value. `dtype` is as in `add_printed`."""
+    """Give the variable `$name` a value.
+
+    `dtype` is the type of the value's elements in the device, if known.
+    """
     values.variables[name] = value
     values.variable_types[name] = dtype
 

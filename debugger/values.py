@@ -56,8 +56,8 @@ class Access:
 
     If `whole` is true, the value is always a whole number of at most `bits` bits. `live` is Python
     text for the value that translated code of its core may contain, such as `x[10]`. `dtype` is the
-    type of the elements in memory or in a field, if known. `registers` (place, file, number) and
-    `queues` (place, name) are those that it reads.
+    type of the elements in memory or in a field, if known. `registers` has (place, file, number) of
+    each register, and `queues` (place, name) of each queue, from which the value is read.
     """
 
     text: str

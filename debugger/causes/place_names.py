@@ -219,9 +219,10 @@ def half_name(address: int) -> str:
 def shown_value(program: Program, value: Any, layer: int | None) -> Any:
     """Return the value of a setting in the form in which the user sees it.
 
-    A setting is a value that only says how a step computes. If it is an `Extent` (an address with a
-    number of bytes) or a mapping of names to values, the result is a text. Any other value is
-    unchanged. `layer` is the number of the layer that was running, as in `element_at`.
+    A setting is a value that only says how a step computes. If `value` is an `Extent` (an address
+    with a number of bytes) or a mapping of names to values, the result is a text. Any other value
+    is unchanged. `layer` is the number of the layer that was running: the names of addresses in a
+    text are those of this layer.
     """
     if isinstance(value, Extent):
         name = memory_name(program, value.address, layer)

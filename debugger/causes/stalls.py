@@ -37,9 +37,11 @@ class StallNode:
     """A node of the tree: a core or a part of one, its state, and what it waits for.
 
     `who` is the name of the core or part; it is empty if no core could end the wait of the node
-    above. `on` is a phrase for what would end the node's own wait, `causes` are the nodes that
-    could end it; `more` is the number of such nodes that are left out. `by` is the place of the
-    instruction with which `who` would end the wait of the node above.
+    above. `on` is a phrase for what would end the node's own wait, which began in cycle `since`.
+    `causes` are the nodes that could end it; `more` is the number of such nodes that are left out.
+    `until` is the cycle in which the core continues by itself. `where` is the place of its present
+    instruction, and `by` the place of the instruction with which `who` would end the wait of the
+    node above.
     """
 
     who: str  # `cp`, `fim[0] block 1`

@@ -68,7 +68,7 @@ def _layer_names(session: Session, prefix: str) -> list[str]:
 
 
 def _tensor_names(session: Session, prefix: str) -> list[str]:
-    """Return the names of the network's tensors and layers, in quotes as in `_layer_names`."""
+    """Return the names of a network's tensors and layers, in quotes if `prefix` begins with one."""
     network = session.program.network
     names = [*network.tensors] if network else []
     return [*_quoted(names, prefix), *_layer_names(session, prefix)]

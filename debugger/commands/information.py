@@ -110,7 +110,8 @@ def _named_registers(session: Session, names: Sequence[str]) -> Answer:
 def _values(members: Members, name: str) -> list[tuple[str, Any]]:
     """Return (name, value) of a register; for several units, one such pair for each unit.
 
-    A register of bytes becomes numbers, as in `as_numbers`. Raises `CommandError`.
+    If the core says the type of the numbers in a register of bytes, the value has these numbers.
+    Raises `CommandError`.
     """
     try:
         value = members.find((name,)).read()

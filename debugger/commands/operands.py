@@ -95,7 +95,10 @@ def address(context: Context, line: Line, operand: str = "E") -> int:
 
 
 def address_of(context: Context, line: Line, text: str, operand: str = "E") -> int:
-    """Return the address that `text` denotes, as `address` does; errors mark the operand."""
+    """Return the address that `text` denotes. Raises `CommandError`, which marks the operand.
+
+    The name of a tensor or a symbol stands for its address.
+    """
     return unsigned_address(number_of(context, line, text, operand, "address"))
 
 

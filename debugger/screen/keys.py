@@ -8,7 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Key:
-    """A row of the table: a key that executes a command line (`line`) or an action (`act`)."""
+    """A row of the table: a key that executes a command line (`line`) or an action (`act`).
+
+    `keys` are prompt-toolkit's names of the key, `label` is its name for users, `word` its text in
+    the bar. The help shows `line` or, for an action, `meaning`. `mouse` is the mouse action that
+    does the same.
+    """
 
     keys: tuple[str, ...]  # prompt-toolkit's names of the keys
     label: str

@@ -288,7 +288,8 @@ def _write(
 ) -> None:
     """Write the profile to the files, and print the report, or the JSON if `json_file` is `-`.
 
-    `layers` and `limit` are those of `print_report`.
+    With `layers`, the report has a table of a network's layers. `limit` is the greatest number of
+    records, findings, missed thresholds and source lines in it (`print_report`).
     """
     import json
 

@@ -31,7 +31,7 @@ class LineCycles:
 
     `cycles` are device cycles times the units of the core; `causes` divides them by cause. `run`
     are the line's device cycles on the critical path of the run: each cycle of the run belongs to
-    one line of one core. `whom` is as in `CauseCycles`.
+    one line of one core. `whom` has the cycles of waits by what the core waited for.
 
     An instruction without a line of the source counts as a line without `file` and `number`.
     `place` is empty for the cycles that belong to no instruction.

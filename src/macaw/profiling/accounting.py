@@ -126,7 +126,11 @@ def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
 
 @dataclass
 class _LineSums:
-    """The sums of all charges to one line of the source. `LineCycles` explains the fields."""
+    """The sums of all charges to one line of the source, in cycles.
+
+    `run` is on the critical path of the run. `causes` has the sums by cause, `whom` those of waits
+    by what the core waited for.
+    """
 
     run: int = 0
     causes: Counter[str] = field(default_factory=Counter)

@@ -110,7 +110,11 @@ def _has_worked(costs: Mapping[int | None, InstructionCost]) -> bool:
 
 @dataclass
 class _CoreSums:
-    """The costs of one line on one core so far. `LineCost` explains the fields."""
+    """The costs of one line on one core so far.
+
+    `run` has cycles on the critical path by cause, `cycles` all cycles by cause. `whom` has cycles
+    of waits in `run` by what the core waited for. `bytes` has moved bytes by memory.
+    """
 
     core: Core
     address: int | None  # the lowest of the line's instructions

@@ -36,9 +36,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs of one or several lines, added up. `AnnotatedLine` explains the fields.
+    """The costs of one or several lines, added up.
 
-    `by_row` has `run` by row of the timeline.
+    `run` are device cycles on the critical path of the run, `cycles` those of all cores, times
+    their units. `by_row` has `run` by row of the timeline.
     """
 
     run: int

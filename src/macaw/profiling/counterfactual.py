@@ -384,7 +384,7 @@ class RunGraph:
 
         `length` has the cycles of each interval. `offsets` has, for each interval and each of its
         dependences, the cycles from the start of the earlier interval to the earliest start of the
-        dependent one. `dropped` is as in `end`.
+        dependent one. `dropped` are the waits that do not take place: (core, index of the wait).
         """
         starts = [0.0] * len(self._nodes)
         is_freed = any(self.is_for_data(self.work[core].waits[wait]) for core, wait in dropped)
