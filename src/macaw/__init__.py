@@ -180,7 +180,7 @@ def _add_html() -> None:
 
 
 def _html(item: object) -> str | None:
-    """Return the HTML of an object for a notebook."""
+    """Return the HTML with which a notebook shows an object; None if it shows the `repr`."""
     html: str | None = import_module("macaw.notebook.displays").html(item)
     return html
 

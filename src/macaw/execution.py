@@ -257,7 +257,10 @@ def _moment(cycle: int, item: int | None) -> str:
 
 
 def stop_message(stop: Stop, item: int | None) -> str:
-    """Return a sentence that gives the reason why a program stopped without exiting."""
+    """Return a sentence that says why a program stopped without exiting.
+
+    `item` is the index on the batch axis, with which the sentence begins; None without a batch.
+    """
     text = str(stop)
     return text if item is None else f"item {item}: {text}"
 

@@ -195,7 +195,8 @@ def _item_note(error: RunError) -> str:
 def _file_address(error: RunError) -> int | None:
     """Return the address in the program file of the instruction at which the program stopped.
 
-    The program may have copied its code, so the address in the device can be another one.
+    The program may have copied its code, so the address in the device can be another one. Returns
+    None if the stop has no address, as a deadlock has none.
     """
     program, stop = error.device.program, error.stop
     core = error.device.cores.get(stop.core)

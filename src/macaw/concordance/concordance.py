@@ -119,7 +119,10 @@ class Concordance:
 
     @check_arguments(seed=arguments.seed)
     def random(self, seed: int = 0) -> dict[str, NDArray[Any]]:
-        """Return random inputs: normally distributed numbers with a standard deviation of 0.5."""
+        """Return random inputs by name, drawn with `seed`.
+
+        The numbers are normally distributed with a standard deviation of 0.5.
+        """
         rng = np.random.default_rng(seed)
         return {
             name: (rng.normal(size=tensor.shape) / 2).astype(self.dtype)

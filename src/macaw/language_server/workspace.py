@@ -214,7 +214,11 @@ class Workspace:
     def _sources(
         self, file: OpenFile, open_files: Mapping[Path, OpenFile]
     ) -> tuple[Key, tuple[Source, ...], str | None]:
-        """Return (key, sources, device) of the program to which a file belongs."""
+        """Return (key, sources, device) of the program to which a file belongs.
+
+        The key identifies the program, mostly by the names of its sources. The device is the one
+        that golden.toml names, or None.
+        """
         alone = Source(file.source, file.name, file.folder)
         if file.path is None or file.is_too_long:
             return (file.uri,), (alone,), None

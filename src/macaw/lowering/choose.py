@@ -212,9 +212,10 @@ def _cheapest_of(
 ) -> Candidate | None:
     """Return the candidate with the least predicted cost, or `best` if no candidate costs less.
 
-    Candidates are plans of a mapping and split over at most `size` (rows, clusters). Plans that
-    probably cost more than `best` are left out. With `aligns`, the function also tries partitions
-    with aligned outputs (`candidates._partitions`).
+    Candidates are plans of a mapping and split over at most `size` (rows, clusters). `density` is
+    the share of activations that are not zero. Plans that probably cost more than `best` are left
+    out. With `aligns`, the function also tries partitions with aligned outputs
+    (`candidates._partitions`).
     """
     if best is not None and least_cycles(product, config, split, size, density) >= best.cost.cycles:
         return best

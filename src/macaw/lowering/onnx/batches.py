@@ -202,7 +202,7 @@ class _Check:
         return () if value is None else value.shape
 
     def _problem(self, node: Node) -> str:
-        """Return why a node mixes samples, or an empty text."""
+        """Return why a node mixes samples of a batch; an empty text if it does not."""
         source = next(name for name in node.inputs if name in self.axes)
         batch, own = self.axes[source], self._shape(source)
         if node.operator in _IMAGES and batch:

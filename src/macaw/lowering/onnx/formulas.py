@@ -58,7 +58,10 @@ def evaluate(steps: Steps, *inputs: Float) -> Float:
 
 
 def _steps(text: str, **constants: float) -> Steps:
-    """Return the steps of a text. Each line has an operation, its target and its operands."""
+    """Return the steps of a text. Each line has an operation, its target and its operands.
+
+    An operand is a variable (0, 1 or 2), another number, or a name in `constants`.
+    """
     result = []
     for line in text.strip().splitlines():
         operation, target, *operands = line.split()

@@ -81,7 +81,11 @@ def _output(
 
 
 def weight_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return the layer for a Conv, ConvTranspose, Gemm or MatMul with constant weights."""
+    """Return the layer for a Conv, ConvTranspose, Gemm or MatMul with constant weights.
+
+    Returns None for a node without constant weights, and for scales, biases or attributes for which
+    there is no formula.
+    """
     x, w = operands[0], operands[1]
     if x is None or w is None or x.view is None or w.constant is None:
         return None
@@ -125,10 +129,11 @@ def weight_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None
 def _arranged(
     node: Node, constant: QuantisedConstant, groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]] | None:
-    """Return a node's constant weights with their outputs as first axis, and their scales.
+    """Return the constant weights of a node, and their scales: one, or one for each output.
 
-    There is one scale, or one for each output. The weights of a ConvTranspose keep their order.
-    Returns None if the scales belong to another axis.
+    The first axis of the weights counts outputs, except that the weights of a ConvTranspose keep
+    ONNX's axes (channels, outputs / groups, ...). Returns None if the scales belong to an axis that
+    does not count outputs, and for weights of a Gemm or MatMul that are not a matrix.
     """
     numbers, scales, axis = constant.numbers, constant.scales, 0
     if node.operator == "ConvTranspose":
@@ -192,7 +197,7 @@ def _steps(real: NDArray[np.float64], scales: NDArray[np.float32]) -> NDArray[np
 
 
 def product_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return the layer for a Mul or MatMul of two tensors of integers."""
+    """Return the layer for a Mul or MatMul of two tensors of integers; None for other operands."""
     if len(operands) != 2 or result.quantisation is None:
         return None
     a, b = operands
@@ -208,13 +213,16 @@ def product_layer(node: Node, operands: Operands, result: Tensor) -> Layer | Non
 
 
 def matmul_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return the layer for a MatMul with constant weights, or of two tensors."""
+    """Return the layer for a MatMul with constant weights, or of two tensors of integers.
+
+    Returns None for other operands, or if there is no formula.
+    """
     found = weight_layer(node, operands, result)
     return found or product_layer(node, operands, result)
 
 
 def sum_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return the layer for an Add, Sub or Sum of tensors of integers."""
+    """Return the layer for an Add, Sub or Sum of tensors of integers; None for other operands."""
     if result.quantisation is None:
         return None
     sources = [operand.view for operand in operands if operand and operand.view]
@@ -235,7 +243,10 @@ def sum_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
 
 
 def pool_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return the layer for a maximum or a mean over windows or axes."""
+    """Return the layer for a maximum or a mean of integers, over windows or axes.
+
+    Returns None if there is no formula, for example if the axes are not constant.
+    """
     x = operands[0]
     if x is None or x.view is None or any(node.outputs[1:]):
         return None
@@ -306,7 +317,11 @@ def movement(node: Node, operands: Operands, result: Tensor) -> MoveLayer:
 
 
 def movement_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return the layer of a node that moves the integers of its first input, or of all (Concat)."""
+    """Return the layer of a node that moves the integers of its first input, or of all (Concat).
+
+    Returns None if these inputs are not integers, if another input is not constant, or if the node
+    computes new numbers, as a Resize that interpolates does.
+    """
     if result.quantisation is None or len(node.outputs) != 1:
         return None
     data = operands if node.operator == "Concat" else operands[:1]

@@ -88,8 +88,8 @@ def _ideal_inputs(
 ) -> list[NDArray[Any] | None]:
     """Return the inputs of a layer as they would be without losses in earlier layers.
 
-    `exact` has the values of the floating-point network by name. `sources` has, for each tensor,
-    the name of the value that it represents.
+    An input that the layer leaves out is None. `exact` has the values of the floating-point network
+    by name. `sources` has, for each tensor, the name of the value that it represents.
     """
     arrays: list[NDArray[Any] | None] = []
     for name in layer.inputs:
