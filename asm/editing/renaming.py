@@ -83,8 +83,9 @@ def _texts(places: Iterable[tuple[ProgramFile, Occurrence]], name: str) -> dict[
 def _check(program: EditedProgram, texts: Mapping[str, str], what: str) -> None:
     """Assemble the program with the new `texts` of some files.
 
-    Raise `RenameError` if the texts change the assembled program, or cause more errors than the
-    program had before. The message of the error begins with `what`.
+    Raise `RenameError` if the texts cause more errors than the program had before. If it had none,
+    also raise `RenameError` if the texts change the assembled program. The message of the error
+    begins with `what`.
     """
     by_path = {Path(name).resolve(): text for name, text in texts.items()}
 
