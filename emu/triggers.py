@@ -87,10 +87,10 @@ class Trigger:
 
 
 def _turns(groups: int, starts: int) -> Iterator[tuple[tuple[int, int]]]:
-    """Return endless items ((group, loop),), one for each start; `groups` groups start in turn.
+    """Return an endless iterator over the starts of `groups` groups, which start in turn.
 
-    `loop` is the number of starts that the group has had before. The first `starts` starts are left
-    out.
+    Each item is ((group, loop),): `loop` is the number of starts that the group has had before. The
+    first `starts` starts are left out.
     """
     loop, first = divmod(starts, groups)
     loops = chain.from_iterable(map(repeat, count(loop), repeat(groups)))

@@ -1,4 +1,4 @@
-"""The arithmetic of int8: products and sums of 32 bits in Rz, which become int8 when they leave.
+"""The arithmetic of int8: sums of 32 bits in Rz, which become int8 numbers when they leave Rz.
 
 Nothing is rounded in Rz. A sum that exceeds 32 bits wraps. When a slice of Rz leaves the circuit,
 each of its sums is divided by a power of two, rounded half to even, and limited to int8.

@@ -34,8 +34,8 @@ class Distribution:
     def fetch(self) -> None:
         """If no packet is on the bus, put the next packet of the list on it. Raises `Fault`.
 
-        This takes no beat, because the distribution unit reads headers ahead on a path of their
-        own.
+        This takes no beat, because the distribution unit reads packet headers in advance, through a
+        separate path.
         """
         state = self.state
         if state.packet is not None or state.next_packet < 0:

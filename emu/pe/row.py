@@ -183,8 +183,8 @@ class Row(Core, Dispatchable):
         """Take a beat that memory granted at `time`, a beat of the bus or of the return bus.
 
         `port` is the port at which the beat was requested, `data` has the bytes that were read. The
-        on-chip unit starts reading `mem.onchip_latency` cycles ahead. So the bus uses the data in
-        the cycle of the grant and ignores `ready`. Both times are device cycles.
+        distribution unit requests bytes in advance. So the bus uses the data in the cycle of the
+        grant and ignores `ready`. Both times are device cycles.
         """
         cycle = time // self.divider
         if port is self.memory.read_port:
@@ -296,7 +296,7 @@ class Row(Core, Dispatchable):
             self.wait(self.bus.stalled_on())
 
     def _end(self, now: int) -> None:
-        """End the list. The last cycle that counts is the one before `now`."""
+        """End the packet list, whose last cycle is the one before `now`."""
         self.state.reached = now
         self.count_cycles()
         self.running = False

@@ -115,7 +115,7 @@ class BalancedState:
             self._find_ends(np.maximum(last, 0), join("given_before"), join("handing"))
 
     def _occupancy(self, macs: Sequence[BalancedMacs], loads: Ints, first: Ints) -> QueueOccupancy:
-        """Return a simulation of the load queues of all PEs from the start of the macs.
+        """Return the object that simulates the load queues of all PEs from the start of the macs.
 
         `loads` has the loads of all PEs. `first` has, for each PE, the index of its first load.
         """

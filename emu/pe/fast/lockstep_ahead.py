@@ -1,11 +1,11 @@
 """Predicts the contents of segments that the bus has yet to deliver to a lockstep group.
 
 Often each iteration of a loop multiplies or adds the segments that the bus brought for it. The
-later segments are in on-chip memory already, so the group (`lockstep_group`) can compute the macs
-that multiply them together, and also the sums of them. These contents are only a prediction,
-because memory may change before the bus reads them. `LockstepMacs` uses a mac only if it reads
-exactly the activations that were predicted. A group adds segments in advance only while no other
-core uses their half of the on-chip unit.
+later segments are in on-chip memory already, so the group (`lockstep_group`) can compute many macs
+of these segments at once, or add many of these segments at once. These contents are only a
+prediction, because memory may change before the bus reads them. `LockstepMacs` uses a mac
+only if it reads exactly the activations that were predicted. A group adds segments in advance only
+while no other core uses their half of the on-chip unit.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ class LockstepGroup:
     # Times
 
     def extend(self) -> None:
-        """Compute times of steps as far ahead as possible.
+        """Compute the times of as many further steps as possible.
 
         Raises `Unplannable` or `Fault` if the group must split.
         """

@@ -21,9 +21,9 @@ from macaw.emu.waits import NEVER
 def sums_call(
     group: LockstepGroup, target: int, sums: NDArray[Any]
 ) -> Callable[[ControlUnit], None]:
-    """Return a call that writes a segment of partial sums to the PEs of a control unit.
+    """Return a function that writes a segment of partial sums to the PEs of a control unit.
 
-    The call writes from entry `target` of the output queues on. `sums` has the shape (clusters,
+    The function writes from entry `target` of the output queues on. `sums` has the shape (clusters,
     PEs, sums), in the order of the group's clusters.
     """
     targets = np.full(sums.shape[1], target)
@@ -56,8 +56,8 @@ def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tupl
 def _replay(group: LockstepGroup, place: int, now: int, computed: int, calls: list[BusCall]) -> int:
     """Repeat the cycles of cluster `group.clusters[place]` from the group's start up to `now`.
 
-    Macs that ended before cycle `computed` are completed. Return their number. `calls` are the
-    calls of the bus since the group formed.
+    Macs that ended before cycle `computed` are completed. Return the number of these macs. `calls`
+    are the calls of the bus since the group formed.
     """
     state, c, unit = group.state, group.clusters[place], group.units[place]
     state.due[c] = group.due[place]

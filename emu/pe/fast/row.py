@@ -230,7 +230,7 @@ class FastRow(Row):
             self.special.catch_up(self.special.simulated_to if between else now, only_ended=False)
 
     def _simulate(self, cycle: int) -> None:
-        """Simulate a cycle that the engine wanted to skip."""
+        """Simulate cycle `cycle`, which the engine was about to skip."""
         self.time = cycle * self.divider
         self.cycle(cycle)
 

@@ -212,9 +212,8 @@ class FastHart(Hart, TranslatingCore):
     def _record_each(self, run: Run, begin: int, first: int, count: int, cost: int) -> None:
         """Report the first `count` instructions of a run one by one to the trace block.
 
-        This is for records that have one instruction each (`trace_num` is 1).
-
-        The run started in cycle `begin` with instruction number `first`, and took `cost` cycles.
+        This is for records that have one instruction each (`trace_num` is 1). The run started in
+        cycle `begin` with instruction number `first`, and took `cost` cycles.
         """
         trace, used, costs = self.trace, run.uses.counts, run.costs
         start = begin - trace.state.trace_origin
