@@ -92,7 +92,7 @@ def fill_subscripts(
     """Yield the steps of a path with the values of its subscripts.
 
     A number n among `steps` stands for a subscript of n indices; a tuple of the next n of `indices`
-    replaces it.
+    replaces it. So the steps "q1", 1, "level" with the indices (2,) become "q1", (2,), "level".
     """
     at = 0
     for step in steps:

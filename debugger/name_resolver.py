@@ -102,8 +102,8 @@ class NameResolver:
     def access(self, path: Path, top: bool) -> Resolution:
         """Return the object that reads and writes the value to which a path refers.
 
-        For a path that `constant` resolves, callers do not call this method. `top` is as in
-        `constant`. Raises `Mistake`.
+        For a path that `constant` resolves, callers do not call this method. `top` says whether the
+        path is the whole expression. Raises `Mistake`.
         """
         try:
             return self._access(self._with_dots(path))

@@ -94,11 +94,11 @@ class Members:
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
-        """Return the field of the state that has the selected number of each unit, and its indices.
+        """Return where an array of the state has, for all units, the number that `steps` select.
 
-        `steps` select the number. The result is (row of the field, indices). The first axes of the
-        field are the levels of units. On the other axes, the indices select the number of a unit.
-        The result is None if the steps do not select one number for each unit of the deepest level.
+        The result is (row of the array's field, indices). The first axes of the array are the
+        levels of units; the indices are those on the other axes. The result is None if the steps do
+        not select one number for each unit of the deepest level.
         """
         rows = {row.name: row for row in self.core.state.fields}
         result: tuple[StateField, tuple[int, ...]] | None = None

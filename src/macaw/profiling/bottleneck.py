@@ -61,9 +61,9 @@ class _WorkGraph:
         return [(self.commander, begin)] if last >= 0 and there[last][1] >= idle else []
 
     def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
-        """Return the likeliest cause of a wait of `core` that names no core, as in `_causes`.
+        """Return a list with the likeliest cause of a wait of `core` that names no core.
 
-        The list has one pair, (other core, `time`). The other core is the one that works at cycle
+        The cause is a pair, (other core, `time`). The other core is the one that works at cycle
         `time` or, if none does, the one that worked last before it. `core` itself and the commander
         are not considered. The list is empty if no other core worked.
         """

@@ -363,10 +363,10 @@ def _is_near(one: SourceLine, other: SourceLine) -> bool:
 def _finding(
     row: str, cause: str, place: list[_Evidence], saved: int
 ) -> tuple[SourceLine, Finding]:
-    """Return the line with most cycles of a place, and the finding of the place.
+    """Return (line, finding) for a cause at a place, which is a group of neighbouring lines.
 
-    `row` is the row of the timeline. `saved` is the number of cycles that the run would save at
-    most without the cause.
+    The line is the one with most cycles of the cause. `row` is the row of the timeline. `saved` is
+    the number of cycles that the run would save without the cause.
     """
     ordered = sorted(place, key=lambda item: -item.cycles)
     cores = list(dict.fromkeys(core for item in place for core in item.cycles_of))

@@ -264,7 +264,10 @@ def read_records(device: Device, core: str) -> tuple[Record, ...]:
 
 
 def marker_parameters(cores: Mapping[str, int]) -> dict[str, Parameters]:
-    """Return for each core the trace parameters that record the code between markers."""
+    """Return, by core name, the trace parameters that record the code between markers.
+
+    `cores` has the numbers of the cores by name.
+    """
     return {core: {MODE: MARK} for core in cores}
 
 

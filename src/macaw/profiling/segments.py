@@ -140,8 +140,9 @@ def move_waits(
 ) -> list[Wait]:
     """Return a core's waits with their times in the merged timeline.
 
-    `run` has the core's records in the run with these waits, `target` its merged records. Begin and
-    end of a wait are each shifted like the last record of `run` that began before or at this time.
+    `run` has the core's records in the run with these waits, `target` its merged records. A time,
+    the begin or the end of a wait, is shifted like the last record of `run` that began at or before
+    it.
     """
     there = {record.instruction_range: record for record in target}
     begins, lags = [0], [0]
