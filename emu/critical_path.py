@@ -66,9 +66,7 @@ def heat_of(cycles: int, all_cycles: int) -> int:
 
 
 def _step(cursors: Mapping[int, _Cursor], core: int, cycle: int) -> tuple[int, Charge | None, int]:
-    """Return the core on the path in cycle `cycle`, its charge there, and an earlier cycle.
-
-    From that earlier cycle to `cycle`, the core and its charge stay the same.
+    """Return the core on the path in cycle `cycle`, its charge, and since when both are the same.
 
     `cursors` has a cursor in the log of each core, by the core's number. The search for the core
     begins with `core`, which is on the path in the next cycle. From a core that waits in `cycle`

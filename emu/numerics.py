@@ -28,7 +28,7 @@ def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
     """Return `values` / 2**shift, rounded to the nearest integer, ties to the even one.
 
     `shift` is from 0 to 63; raises `ValueError` otherwise. No intermediate value needs more than 64
-    bits. (`spu requantise`: docs/timing-pe.md, Decisions where the texts were silent.)
+    bits. The instruction `spu requantise` follows this rule (docs/timing-pe.md).
     """
     if not 0 <= shift <= 63:
         raise ValueError(f"a shift of {shift} is out of range, 0 to 63")
