@@ -24,7 +24,10 @@ from macaw.phrases import suggestion
 
 
 def _stored(value: Any) -> str | None:
-    """Return None for an array of bfloat16 elements, else what the error message asks for."""
+    """Return None for an array of bfloat16 elements, else a text that describes such arrays.
+
+    This is a check for `macaw.arguments`, which puts the text into the error message.
+    """
     good = isinstance(value, np.ndarray) and bfloat16.is_stored_in(value.dtype)
     return None if good else "an array of bfloat16 elements"
 

@@ -81,7 +81,9 @@ class Outcome:
 
 
 def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield each folder with a golden.toml at or below one of the `paths`, once and in order.
+    """Yield each folder with a golden.toml at or below one of the `paths`, once.
+
+    The folders follow the order of the paths; those of one path are sorted by name.
 
     Raises `InputError` for a path that does not exist, or that has no golden.toml at or below it.
     """

@@ -24,8 +24,8 @@ def quantised_vectors(
 ) -> Quantised:
     """Quantise native vectors, shape (..., N); return their codes, exponents and values.
 
-    `values` are numbers in the host format without NaN. The returned values are the quantised
-    numbers, in the host format too. The device has one quantiser for matrices and another one for
+    `values` are numbers of the type `host_type` without NaN; the returned values are the quantised
+    numbers, in the same type. The device has one quantiser for matrices and another one for
     vectors; `is_matrix` selects the one for matrices.
     """
     vector, matrix = quantisers(config)

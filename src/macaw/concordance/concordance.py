@@ -208,7 +208,10 @@ class Concordance:
 
 
 def _entry(value: Any) -> str | None:
-    """Return None for a pair (label, number of runs), else what the error message asks for."""
+    """Return None for a pair (label, number of runs), else a text that describes such a pair.
+
+    This is a check for `macaw.arguments`, which puts the text into the error message.
+    """
     good = isinstance(value, tuple | list) and len(value) == 2 and not arguments.word(value[0])
     return None if good and not arguments.whole(1)(value[1]) else "a label and a number"
 

@@ -191,7 +191,7 @@ class LanguageServer:
         self._put(OpenFile(uri, version, positions))
 
     def _save(self, params: types.DidSaveTextDocumentParams) -> None:
-        """Plan the diagnostics of all programs that read the saved file."""
+        """Plan to compute the diagnostics of all programs that read the saved file."""
         uri = params.text_document.uri
         path = path_of(uri)
         self._diagnose_readers(uri, resolve(path) if path else None)
@@ -203,10 +203,11 @@ class LanguageServer:
                 self._diagnose_readers("", resolve(path))
 
     def _diagnose_readers(self, uri: str, path: Path | None) -> None:
-        """Plan the diagnostics of the file `uri`, and of all open files whose programs read `path`.
+        """Plan to compute the diagnostics of the programs that read `path`, and of the file `uri`.
 
-        If `path` is None, any program may read the file. If `path` is a source or a golden.toml,
-        the diagnostics of all open files are planned, because their programs may have changed.
+        These are the programs of open files. If `path` is None, any of them may read the file. If
+        `path` is a source or a golden.toml, the method plans the diagnostics of all open files,
+        because their programs may have changed.
         """
         workspace = self.workspace
         workspace.changed_on_disk(path)
@@ -229,13 +230,13 @@ class LanguageServer:
         self._plan_readers(file)
 
     def _put(self, file: OpenFile) -> None:
-        """Store a version of a file; plan the diagnostics of all open files that read it."""
+        """Store a version of a file; plan to compute its diagnostics and those of its readers."""
         self.workspace.put(file)
         self._plan(file.uri)
         self._plan_readers(file)
 
     def _plan_readers(self, file: OpenFile) -> None:
-        """Plan the diagnostics of all open files whose programs read the changed file."""
+        """Plan to compute the diagnostics of all other open files whose programs read `file`."""
         for other in list(self.workspace.files.values()):
             program = self.workspace.program_of(other.uri)
             is_reader = program is not None and file.path is not None and program.reads(file.path)

@@ -174,7 +174,8 @@ def _parsed(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tup
 def _parameter(before: str) -> str:
     """Return a parameter's name for the atom that follows the text `before` in its statement.
 
-    It is the name of the operand, such as `data` after `data=`, or else that of the statement.
+    It is the name of the operand, such as `data` after `data=`. If the operand has no name, it is
+    the last word in `before`, mostly the statement's directive or mnemonic.
     """
     code = before.replace(_GAP, "0").split(":")[-1].strip()
     if code.startswith(".irp"):

@@ -333,9 +333,9 @@ class ProductPlan:
 
     @property
     def weight_owners(self) -> tuple[int, int]:
-        """The number of rows, and of clusters in a row, that have different weights.
+        """(Rows with different weights, clusters of a row with different weights), as numbers.
 
-        The numbers are 1 if all rows (or all clusters of a row) use the same weights.
+        The first is 1 if all rows use the same weights, the second if all clusters of a row do.
         """
         rows = 1 if self.rows_share_weights else self.partition.rows
         return rows, 1 if self.shares_weights else self.partition.clusters

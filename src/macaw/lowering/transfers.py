@@ -91,9 +91,10 @@ def activation_grid(plan: ProductPlan) -> TransferGrid:
 
 
 def activation_unit(plan: ProductPlan, p: int) -> int:
-    """Return what to add to an address in on-chip unit 0 so that row p gets the activations.
+    """Return the offset from an address in on-chip unit 0 to the target of row p's activations.
 
-    The sum is an address in the unit of row p, or for a multicast one that means several units.
+    The target is the same address in row p's unit, or for a multicast the address that means the
+    units of all rows.
     """
     return activation_grid(plan).unit(p)
 
@@ -437,7 +438,8 @@ def _put(
     """Write a table of transfers at a label.
 
     `add_dst` and `add_src` are text that is appended to the addresses. If `base` is "src" or "dst",
-    the record of each transfer ends with this address once more, because cp changes the first one.
+    the record of each transfer has this address twice: as a word of the transfer, which cp changes,
+    and at its end, where it stays as it is.
     """
     lines = []
     for item in transfers:
