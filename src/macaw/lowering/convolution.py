@@ -222,7 +222,7 @@ class PointwiseProduct(Product):
         return ", as a matrix product"
 
     def describe(self) -> str:
-        """Return a description of the convolution for messages."""
+        """Return the text that `Convolution.describe` returns for the same convolution."""
         assert self.image is not None
         return self.image.describe()
 

@@ -209,7 +209,7 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def _functions(draft: Draft) -> list[Node]:
-    """Return the nodes with one node in place of each match of a pattern.
+    """Return the nodes of the draft, with one node in place of each match of a pattern.
 
     The search goes from the last node of the graph to the first.
     """

@@ -70,7 +70,10 @@ def _activation(node: Node) -> tuple[float, float] | None:
 def _output(
     node: Node, multipliers: NDArray[Any], result: Tensor
 ) -> Requantisation | Dequantisation:
-    """Return how sums become the result. `multipliers` is the product of both operands' scales."""
+    """Return the step that turns a layer's sums into its result, integers or real numbers.
+
+    `multipliers` is the product of both operands' scales.
+    """
     if result.quantisation is None:
         return dequantisation(multipliers, _activation(node))
     numbers = quotient_of_scales(multipliers, result.quantisation.scale)
