@@ -38,9 +38,9 @@ class AssemblyState:
     over the same files have stored; it is None if the caller makes only one run.
 
     The current position consists of `scope` (the symbols of the file), `area` (the area that gets
-    the bytes) and `ordinal` (the number of the statement). `effects` counts what statements do that
-    copies of their bytes would not repeat, such as the use of an address. `trace` has the uses of
-    symbols in a round of a repetition; it is None if no round is traced.
+    the bytes) and `ordinal` (the number of the statement). `effects` counts those effects
+    of statements that copies of their bytes would not repeat, such as the use of an address.
+    `trace` has the uses of symbols in a round of a repetition; it is None if no round is traced.
     """
 
     device: DeviceChoice

@@ -78,11 +78,11 @@ class CountedRounds:
         return value - self._before[source]
 
     def _is_counted(self) -> bool:
-        """Return whether every number of the later rounds grows by a constant step.
+        """Return whether each number in the bytes grows by a constant step from round to round.
 
-        This is so under two conditions. Each symbol that a round reads and sets gets its own old
-        value plus a constant. And if some bytes of the round get the value of a symbol only after
-        the layout, no line of the round sets this symbol.
+        Two conditions must hold. A round sets each symbol that it also reads to the symbol's old
+        value plus a constant. And it does not set a symbol whose value its bytes get only after the
+        layout.
         """
         read = {*self._field_sources, *self._sources.values()} - {None}
         changed = (name for name in read if name is not None and name in self._sources)

@@ -125,8 +125,8 @@ class DeferredFixups:
 
         The caller does this if the line's symbol has no known address, or if the address does not
         fit its field. If the line has a mistake, report the mistake and return no bytes. The first
-        four arguments are members of an entry of `items`. If the line's symbol is a local label,
-        `ordinal` is the ordinal of the statement; otherwise it is 0.
+        four arguments are members of an `Item`. If the line's symbol is a local label, `ordinal` is
+        the ordinal of the statement; otherwise it is 0.
         """
         match = LINE.match(self._source.text, self._source.text.rfind("\n", 0, line_start) + 1)
         assert match is not None

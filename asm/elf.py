@@ -67,10 +67,10 @@ def _write(program: Program, *, lines: bool) -> bytes:
 def symbol_entries(
     symbols: Iterable[Symbol], numbers: Mapping[str, int], starts: Mapping[str, int]
 ) -> Iterator[NamedSymbol]:
-    """Yield the entries of symbols.
+    """Yield the entry of each symbol for the symbol table of an ELF file.
 
-    `numbers` are the ELF section numbers by section name. If `starts` has an address for a symbol's
-    section, the value of the entry counts from that address. Otherwise it is the symbol's address.
+    `numbers` are the ELF section numbers by section name. The value of an entry is the symbol's
+    address, minus the address that `starts` has for the symbol's section, if it has one.
     """
     for name, value, size, section, kind, is_global, is_weak in symbols:
         binding = elf.STB_WEAK if is_weak else elf.STB_GLOBAL if is_global else elf.STB_LOCAL

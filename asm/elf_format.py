@@ -131,7 +131,10 @@ class Strings:
         self._data = bytearray(b"\0")
 
     def add(self, text: str) -> int:
-        """Add `text` if it is new and return its offset. Raises `ElfError` as `add_all`."""
+        """Add `text` if it is new and return its offset.
+
+        Raises `ElfError` for a text that a string table cannot represent.
+        """
         return next(self.add_all([text]))
 
     def add_all(self, texts: Sequence[str]) -> Iterator[int]:

@@ -117,8 +117,9 @@ def _records(
 ) -> Iterator[tuple[int, ...]]:
     """Yield the `count` records of a table in the file (program headers or section headers).
 
-    The table begins at offset `start`. `layout` is the known format of a record, `size` the size of
-    a record as the file gives it; `what` names a record in messages. Raises `ElfError`.
+    The table begins at offset `start` of the file. `layout` is the format of a record that Macaw
+    reads, and `size` is the size of a record that the file states; `what` names a record in
+    messages. Raises `ElfError` if the two sizes differ, or if the table cannot be in the file.
     """
     if count == 0:
         return

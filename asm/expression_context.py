@@ -136,7 +136,8 @@ class ExpressionContext:
     def _known_definition(self, node: Name) -> Definition:
         """Return the definition of a name. Raises `NotYet` if it is not defined so far.
 
-        Also raises the errors of `definition`.
+        After all sources are read, raises `Mistake` for an unknown name. Raises `AlreadyReported`
+        if the line that defines the name has an error.
         """
         symbol = self.definition(node)
         if symbol is None:

@@ -66,6 +66,6 @@ class ProgramNetwork:
 
     @cached_property
     def makers(self) -> Mapping[str, int]:
-        """For each tensor by symbol, the number of the layer that computes it; -1 for inputs."""
+        """The number of the layer that computes a tensor, by the tensor's symbol; -1 for inputs."""
         results = {self.tensors[layer.output]: x for x, layer in enumerate(self.layers)}
         return dict.fromkeys(self.tensors.values(), -1) | results

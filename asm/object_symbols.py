@@ -42,7 +42,7 @@ def symbols(program: ProgramSymbols, layout: Layout) -> tuple[Symbol, ...]:
 
 
 def sizes(program: ProgramSymbols, layout: Layout) -> dict[str, dict[int, int]]:
-    """Return the sizes in bytes of symbols without a declared one: {section name: {address: size}}.
+    """Return the sizes of symbols whose size is not declared: {section name: {address: bytes}}.
 
     Such a symbol extends to the next symbol or to the section's end.
     """

@@ -156,7 +156,7 @@ class OperandUse:
 
     @cached_property
     def insert(self) -> Callable[[int], int]:
-        """The function that checks the field's value and returns its bits. It raises `Mistake`."""
+        """The function from a field value to its bits; raises `Mistake` for an illegal value."""
         kind, field, name, node = (
             self.operand.kind,
             self.operand.field,
@@ -340,7 +340,11 @@ class OperandEncoder:
         return request
 
     def _split_symbol(self, text: str) -> tuple[int, str, str] | None:
-        """Do the work of `symbol` for a text that has no blanks around it."""
+        """Return (base bits, modifier, symbol) for a text with a symbol; None for other texts.
+
+        `text` has no blanks around it. Base bits are the bits of the register in brackets, or 0.
+        The modifier is `%hi`, `%lo` or empty.
+        """
         if self._operand.kind.by_name:
             return None
         beside: int | None = 0

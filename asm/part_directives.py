@@ -65,7 +65,7 @@ def take_hint(parts: CoreParts, context: StatementContext, statement: Statement)
 
 
 def align_power(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """Carry out `.align POWER`: pad to a multiple of 2 to the POWER bytes. Raises `Mistake`."""
+    """Carry out `.align POWER`: pad to a multiple of 2^POWER bytes. Raises `Mistake`."""
     check_count(statement, 1, 3, ".align POWER [, fill [, most]]")
     power = context.bounded_number(statement.operands[0], "exponent of the alignment", 0, MAX_ALIGN)
     _align(parts, context, statement, 1 << power)

@@ -1,8 +1,9 @@
 """Reads a source line by line and carries out its macros, repetitions, conditionals and includes.
 
 Lines come from the text on top of a `TextStack`. The reader carries out directives on text and
-macro calls, and gives each other line to the `StatementAssembler`. The `FastPath` assembles most
-simple lines before the reader. The reader does not parse text that a conditional skips.
+macro calls, and gives each other line to the `StatementAssembler`. The reader never
+gets most of the simple lines, because the `FastPath` assembles them. The reader does not parse text
+that a conditional skips.
 """
 
 from __future__ import annotations

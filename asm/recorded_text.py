@@ -104,7 +104,7 @@ class RecordedText:
         self._starts = sorted(self.segments)  # of the segments at the beginning
 
     def following(self, start: int) -> int:
-        """Return the start of the next segment after the offset `start`; else the text's end."""
+        """Return the start of the first segment after `start`; the text's end if there is none."""
         place = bisect_right(self._starts, start)
         return self._starts[place] if place < len(self._starts) else len(self.text)
 

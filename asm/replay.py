@@ -59,8 +59,9 @@ class Recording:
     """The effects of an expansion: its bytes, its rows of the line table, and its cost (`spent`).
 
     `offsets` has the offset of each row, in bytes from the start of the expansion. The depth in
-    `spent` is the greatest depth of nested texts, counted from the depth at the start. The
-    expansion is pure if its `trace` is empty.
+    `spent` is the greatest depth of nested texts, counted from the depth at the start. `trace` has
+    what the lines of the expansion did with symbols. If it is empty, the bytes depend only on the
+    text of the expansion.
     """
 
     data: bytes
@@ -156,7 +157,7 @@ class Replay:
     def keep(self, expansion: Expansion, recording: Recording) -> None:
         """Store the recording of a macro call, for later calls with the same values.
 
-        Do so only if the expansion is pure: its bytes depend on its text and on nothing else.
+        Do nothing if the bytes depend also on symbols, and not only on the text of the expansion.
         """
         if recording.trace:
             return

@@ -88,9 +88,9 @@ def _name(context: StatementContext, node: Node) -> Name:
 
 
 def _words(context: StatementContext, operands: Sequence[Node], number: int = 0) -> SectionWords:
-    """Return the `operands` of a `.section` line that follow the name. Raises `Mistake`.
+    """Parse the `operands` after the name in a `.section` line: flags, type and so on.
 
-    `number` is the number of the subsection.
+    `number` is the number of the subsection. Raises `Mistake`.
     """
     if not operands:
         return SectionWords(number=number)

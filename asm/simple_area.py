@@ -197,7 +197,7 @@ class SimpleArea:
     # --- segments ---
 
     def begin_segment(self, start: int) -> None:
-        """Begin to record what the lines from the source offset `start` on do."""
+        """Begin to record the effects of the lines from the source offset `start` on."""
         self.flush()
         self._records = True
         self._start, self._first = start, self.base
@@ -217,9 +217,10 @@ class SimpleArea:
         self._events.append(Reference(item, words))
 
     def end_segment(self, end: int) -> Segment | None:
-        """End the recording. Return what the lines up to the source offset `end` did.
+        """End the recording. Return the effects of the lines up to the source offset `end`.
 
-        Return None if the same lines could do something else elsewhere.
+        Return None if the same lines could have other effects elsewhere, so that their effects
+        cannot be repeated.
         """
         if not self._records:
             return None
@@ -266,9 +267,9 @@ class SimpleArea:
             self.recorded.segments[self._start] = segment
 
     def repeat(self, segment: Segment, start: int) -> bool:
-        """Do what a recorded segment did, for the same lines at source offset `start`.
+        """Repeat the effects of a recorded segment, for the same lines at source offset `start`.
 
-        Return False, and do nothing, if the lines would do something else here. The caller carries
+        Return False, and do nothing, if the lines would have other effects here. The caller carries
         out the directive in the segment's last line (`segment.ending`).
         """
         self.flush()
@@ -304,10 +305,10 @@ class SimpleArea:
         return True
 
     def _found(self, segment: Segment) -> list[Definition | None] | None:
-        """Return the labels to which the references of a segment would refer if it began here.
+        """Return the label of each reference in a segment, as if the segment began at this place.
 
-        A label that is not defined yet is None. The result is None if the lines of the segment
-        would do something else here.
+        A label that is not defined yet is None. The whole result is None if the lines of the
+        recorded segment would have other effects here than the recorded ones.
         """
         first, area = self.base, self.area
         symbols, exports = self.scope.symbols, self.scope.exports

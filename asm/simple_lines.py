@@ -1,4 +1,4 @@
-"""Assembles consecutive lines that need no parser: simple lines, as in `asm/fast_path.py`."""
+"""Assembles consecutive simple lines, which need no parser."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ class SimpleLines:
         self._out.finish()
 
     def repeat(self, start: int, end: int) -> int:
-        """Do again what is recorded of the lines from `start`, at most up to `end`.
+        """Repeat the recorded effects of the lines from `start`, at most up to `end`.
 
-        Return the offset of the first line for which nothing is recorded.
+        Return the offset of the first line whose effects are not recorded or cannot be repeated.
         """
         recorded = self._recorded
         while recorded is not None and self.is_open:
@@ -208,8 +208,9 @@ class SimpleLines:
     ) -> bool | None:
         """Assemble a statement with the first word `head`; `rest` is the text after this word.
 
-        The result is as in `_take_label`. `label` is the line's label or empty, `place` the source
-        offset of `head`, and `line_start` the source offset of the line's text.
+        `label` is the line's label or empty. `place` and `line_start` are the source offsets of
+        `head` and of the line's text. Return False if the line is not simple, None if only
+        `_take_line` can parse it, else True.
         """
         if head[0] == ".":
             return self._take_directive(head, rest, place, line_start)
@@ -233,7 +234,9 @@ class SimpleLines:
     def _take_directive(self, head: str, rest: str, place: int, line_start: int) -> bool | None:
         """Assemble the directive `head`: numbers, a string, `.set`, `.balign`, `.text` or the like.
 
-        The parameters and the result are as in `_take_words`.
+        `rest` is the text after `head`. `place` and `line_start` are the source offsets of `head`
+        and of the line's text. Return False if the line is not simple, None if only `_take_line`
+        can parse it, else True.
         """
         size = NUMBER_SIZES.get(head)
         if size is not None:
@@ -271,9 +274,9 @@ class SimpleLines:
         return True
 
     def _end_segment(self, place: int) -> Segment | None:
-        """Return what the recorded lines before the directive at source offset `place` did.
+        """Return the effects of the recorded lines before the directive at source offset `place`.
 
-        Return None if `take` records no lines, or if the same lines could do something else
+        Return None if `take` records no lines, or if the same lines could have other effects
         elsewhere.
         """
         self._out.flush()
@@ -292,7 +295,8 @@ class SimpleLines:
     def _jump(self, jump: Jump, rest: str, label: str, place: int, line_start: int) -> bool:
         """Assemble a branch or a jump to a label. Return False for any other line.
 
-        `jump` is the encoder of the mnemonic. The other parameters are as in `_take_words`.
+        `jump` is the encoder of the mnemonic, `rest` the text after it. `label` is the line's label
+        or empty. `place` and `line_start` are the source offsets of mnemonic and line.
         """
         split, encoder = jump
         try:
@@ -359,7 +363,8 @@ class SimpleLines:
     ) -> bool:
         """Assemble an instruction that the first encoder rejects; return whether it is simple.
 
-        `entry` has the mnemonic's encoders. The other parameters are as in `_take_words`.
+        `entry` has the encoders of the mnemonic, `rest` is the text after it. `label` is the line's
+        label or empty. `place` and `line_start` are the source offsets of mnemonic and line.
         """
         bits = self._encode_other(entry, rest, label, line_start)
         if bits is None:
@@ -373,7 +378,8 @@ class SimpleLines:
     ) -> list[int] | None:
         """Return the words of an instruction with operands `text`; None if it is not simple.
 
-        `entry`, `label` and `line_start` are as in `_take_instruction`.
+        `entry` has the encoders of the mnemonic. `label` is the line's label or empty, and
+        `line_start` the source offset of the line.
         """
         if entry.choice is not None:
             return self._encode_choice(entry.choice, text)
@@ -416,8 +422,8 @@ class SimpleLines:
         """Return the words of an instruction with a symbol, as far as their bits are known.
 
         `plan` encodes the instruction. `bits` are the known bits; `encoder`, `modifier` and `name`
-        belong to the operand with the symbol. `label` and `line_start` are as in `_take_words`.
-        Return None if the line is not simple.
+        belong to the operand with the symbol. `label` is the line's label or empty, `line_start`
+        the source offset of the line. Return None if the line is not simple.
         """
         here = self._out.base + WORD_BYTES * len(self._words)
         if name[0].isdigit():
@@ -447,7 +453,7 @@ class SimpleLines:
     def _data(self, size: int, rest: str, place: int, line_start: int) -> bool:
         """Assemble `rest`, numbers of `size` bytes, as data. Return whether the line is simple.
 
-        `place` and `line_start` are as in `_take_words`.
+        `place` and `line_start` are the source offsets of the directive and of the line's text.
         """
         plain = encode_numbers(rest, size)
         if plain is not None:

@@ -152,7 +152,10 @@ def _item(text: str, position: int, may_be_named: bool = True) -> tuple[Node, in
 
 
 def _list(text: str, position: int) -> tuple[Node, int] | None:
-    """Parse the rest of a list after its opening bracket. The results are those of `_item`."""
+    """Parse the rest of a list after its opening bracket. Return (node, position after it).
+
+    Return None if the grammar must decide.
+    """
     start, items = position - 1, []
     while (found := _item(text, position)) is not None:
         items.append(found[0])
@@ -166,9 +169,9 @@ def _list(text: str, position: int) -> tuple[Node, int] | None:
 
 
 def _words(text: str, position: int) -> tuple[Node, int] | None:
-    """Parse words, which may have subscripts. The results are those of `_item`.
+    """Parse words, which may have subscripts. Return their node and the position after them.
 
-    The node of several words is a `Phrase`.
+    The node of several words is a `Phrase`. Return None if the grammar must decide.
     """
     words: list[Node] = []
     while (match := _WORD.match(text, position)) is not None:

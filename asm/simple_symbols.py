@@ -150,8 +150,8 @@ class SimpleSymbols:
     def wait(self, item: Waiting, depends_on_place: bool) -> None:
         """Record in the trace of a repetition's round that the bytes `item` wait for a symbol.
 
-        With `depends_on_place`, the bytes also depend on their own address, so that they differ
-        from round to round. Then, and in all cases that no trace can show, set `varies` instead.
+        If no trace can show what the line does, set `varies` instead. With `depends_on_place` none
+        can, because the bytes depend also on their own address, so each round has other bytes.
         """
         state = self._state
         # A linker needs a relocation for each place. An error in a macro is reported in each round.

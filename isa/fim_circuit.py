@@ -171,7 +171,7 @@ class Work(NamedTuple):
 class Arrangement:
     """A way in which the ALU combines its operands (set by `mmr arrange`; seed 004 Fig. 3).
 
-    `formats` are the names of the number formats that it can have.
+    `formats` are the names of the number formats that the operands can have.
     """
 
     name: str

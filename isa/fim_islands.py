@@ -316,7 +316,7 @@ def timings(config: Mapping[str, Any]) -> dict[str, int]:
 
 
 class BankMemory(Memory):
-    """The table row for an island's memory: the bytes of all banks of the island."""
+    """The table row for the memory of an island, whose size is the sum of its banks' sizes."""
 
     def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
         return geometry(config).size

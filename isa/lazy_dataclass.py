@@ -79,9 +79,10 @@ else:
         return own
 
     def _analysed(cls, bases, *, frozen, slots):
-        """Return a class whose fields the standard library has analysed, without methods.
+        """Let the standard library analyse the fields of a class; return the class.
 
-        `bases` are the dataclasses that the class extends; `frozen` and `slots` are the options.
+        The class gets no methods yet. `bases` are the dataclasses that it extends; `frozen` and
+        `slots` are the options of `dataclass`.
         """
         # `dataclasses` requires `frozen` only if a base is frozen. Else `_guard` freezes the class.
         at_once = frozen and any(getattr(base, _PARAMETERS).frozen for base in bases)

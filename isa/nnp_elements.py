@@ -55,9 +55,9 @@ class Element:
 
     @cached_property
     def size(self) -> int:
-        """The number g such that the integers m of the type have magnitudes of at most 2**g.
+        """The number of bits, without the sign, of the largest integer m of the type.
 
-        Each number of the type is m · 2**unit with such an integer m.
+        Each number of the type is m · 2**unit, and the magnitude of m is below 2**size.
         """
         return self.greatest_exponent - self.unit + 1
 
@@ -84,5 +84,8 @@ def float_element(exponent_bits: int, mantissa_bits: int) -> Element:
 
 
 def greatest_power(bits: int) -> int:
-    """Return K for numbers of `bits` bits of the kind log, whose magnitudes are 2**-K to 2**K."""
+    """Return the exponent of the greatest power of two of a type of the kind log with `bits` bits.
+
+    If the result is K, the magnitudes of the type's numbers are 2**-K to 2**K.
+    """
     return min((1 << bits - 2) - 1, _MOST_POWERS)

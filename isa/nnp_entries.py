@@ -144,8 +144,8 @@ class Access:
     and (oy, ox) is the output position of iteration i: without padding, the window of the iteration
     begins at position p of the volume.
 
-    If `window`, the instruction is a v_rd without `_inc` and a volume is set. Then each iteration
-    reads all vectors of its window; `inc` and `count` have no effect.
+    If `window`, the instruction is a v_rd without `_inc` and the registers describe a volume. Then
+    each iteration reads all vectors of its window; `inc` and `count` have no effect.
     """
 
     at: int  # the index of the instruction in its chain
@@ -213,18 +213,18 @@ def _read(first: Decoded, scalars: Scalars) -> int | None:
 
 
 def _is_plain(instruction: Decoded) -> bool:
-    """Return whether an instruction is a v_rd without `_inc`.
+    """Return whether an instruction is a v_rd without `_inc`, which begins a chain of vectors.
 
-    Such an instruction reads windows if a volume is set.
+    If the registers describe a volume, each iteration of such a v_rd reads one of its windows.
     """
     this = step(instruction)
     return this.role == BEGIN and this.elements == VECTOR and "inc" not in instruction.values
 
 
 def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
-    """Return the accesses of all instructions of a chain to memories.
+    """Return which memory entries the instructions of a chain read and write in each iteration.
 
-    If a count depends on unknown registers, the least possible count is used.
+    If the number of entries depends on unknown registers, assume the least possible number.
     """
     has_window = all(name in scalars for name in WINDOW)
     slides = has_window and volume(scalars) is not None
@@ -385,8 +385,8 @@ def _check_valid(
 ) -> None:
     """Raise `ChainError` if the register `valid` tells v_softmax to cover too many elements.
 
-    A chain has the elements of its native vectors, `native` in each. `vectors` has the number of
-    vectors that each instruction in `rows` takes; None: unknown.
+    It must not cover more elements than its native vectors have: `native` in each. `vectors` has
+    the number of vectors that each instruction in `rows` takes, or None if that is unknown.
     """
     for at, count in enumerate(vectors):
         if step(rows[at]).does == "v_softmax" and count is not None:

@@ -47,7 +47,8 @@ def widest_of(config: Mapping[str, Any]) -> str:
 def available(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the element types that a device's sequences may use, the narrowest first.
 
-    These are the integer types, or the floating-point types, up to the widest one of the device.
+    If the device's widest type is an integer type, these are the integer types up to it; otherwise
+    they are the floating-point types up to it.
     """
     names, widest = tuple(OPERAND_DTYPES), widest_of(config)
     last = names.index(widest)

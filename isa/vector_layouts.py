@@ -256,9 +256,9 @@ def unary(element: Element, code: int) -> tuple[Format, dict[str, int]]:
 
 
 def copy(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of operation `code`, a copy of a vector register.
+    """Return the format and the fixed fields of operation `code`, which copies a vector register.
 
-    The operation copies the whole register, so `element` is not used.
+    `element` is not used, because the operation copies the whole register.
     """
     return R, {"opcode": REGISTER_OPCODE, "funct3": 0, "funct7": code, "rs2": 0}
 
@@ -272,9 +272,9 @@ def half(element: Element, code: int) -> tuple[Format, dict[str, int]]:
 
 
 def extract(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of operation `code`, a move from a lane.
+    """Return the format and the fixed fields of operation `code`, which moves a lane.
 
-    It moves a lane of type `element` to general registers.
+    The operation moves a lane of type `element` to one or more general registers.
     """
     return _EXTRACT[element.name], _fixed(element, code)
 

@@ -30,7 +30,7 @@ def directive(text: str) -> str:
 
 
 def in_body(text: str) -> str:
-    """Return an instruction as a source line of a body, for example of the body of `.seq`."""
+    """Return an instruction as a source line with the indentation of a body, as in `.seq`."""
     return " " * columns.BODY + columns.statement(text, columns.BODY)
 
 

@@ -122,7 +122,7 @@ def _emitted(view: FileView) -> Sequence[int]:
 def _cycles(view: FileView, line: TokenLine, places: Sequence[int]) -> Iterator[Annotation]:
     """Yield a note with the cycles of each instruction of a line.
 
-    `places` are the offsets that `_emitted` returns.
+    `places` are the offsets of the statements of all assembled words, as `_emitted` returns them.
     """
     core = view.core_at(line.start)
     if core is None:

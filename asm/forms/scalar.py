@@ -28,8 +28,8 @@ class ScalarPart(CorePart):
     def padding(self, count: int) -> bytes:
         """Return `count` fill bytes as GNU as makes them.
 
-        A zero byte and a nop of two bytes come first, as far as `count` is no multiple of four.
-        Then nops of four bytes follow.
+        They are a zero byte if `count` is odd, then a nop of two bytes if two or three bytes are
+        left over from a multiple of four, then nops of four bytes.
         """
         addi = next(row for row in self.core.instructions if row.mnemonic == "addi")
         word = codec.encode(addi, {"rd": 0, "rs1": 0, "imm": 0})  # which is nop

@@ -60,7 +60,7 @@ class NnpPart(CorePart):
             self.state.report.mistake(line, Mistake(str(breach.error), (-1, -1), hint))
 
     def _places(self) -> dict[int, tuple[SourceText, int]]:
-        """Return where each instruction is written, (source, offset), by its offset in the area."""
+        """Return (source, offset in the source) of each instruction, by its offset in the area."""
         return {
             offset: (source, place)
             for area, source, offsets, places in self.state.line_table.runs()

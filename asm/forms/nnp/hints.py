@@ -79,9 +79,10 @@ def _keep(
 
 
 def _entries(hint: Hint, place: Memory, native: int) -> int:
-    """Return how many entries of the memory `place` a tensor occupies; they are tiles or vectors.
+    """Return how many entries the tensor of `hint` occupies in the memory `place`.
 
-    `native` is the number of elements of a native vector.
+    An entry is a native tile if the memory stores only tiles, otherwise a native vector. `native`
+    is the number of elements of a native vector.
     """
     across = -(-hint.cols // native)
     if TILE in place.elements and VECTOR not in place.elements:

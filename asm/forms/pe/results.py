@@ -37,7 +37,10 @@ class Writers(NamedTuple):
 
     @property
     def words(self) -> str:
-        """A phrase for messages, such as "8 PEs"; PEs that `to=` excludes count, too."""
+        """The PEs as a phrase for messages, such as "8 PEs".
+
+        The phrase counts from PE 0 on, and includes PEs of clusters that `to=` excludes.
+        """
         if self.apart == 1:
             return f"{self.last + 1} PEs"
         last = self.last // self.apart

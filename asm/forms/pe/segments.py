@@ -426,9 +426,9 @@ class Places:
 
 
 def _type_of(segment: Segment, datum: Datum | None) -> str:
-    """Return the type that follows from `datum`, for a segment whose type the source does not name.
+    """Return the type of a segment, weights or activations, if the source does not name the type.
 
-    Raises `Mistake` if no type follows from it.
+    The type follows from `datum`, the type of the segment's data. Raises `Mistake` if it is None.
     """
     if datum is None:
         raise Mistake(

@@ -308,7 +308,7 @@ class OpenSequence:
         return codec.pack(record.kind, values)
 
     def _check_strided(self, record: _Record, place: int, entry: int) -> None:
-        """Raise `Mistake` if the operand (`place`, `entry`) from `_target` is equal in all PEs."""
+        """Raise `Mistake` if the operand (`place`, `entry`) must have one value for all PEs."""
         item = self._items[place]
         try:
             values = _values(item.context, item)
@@ -323,7 +323,7 @@ class OpenSequence:
             )
 
     def _target(self, step: _Record) -> tuple[int, int]:
-        """Return (instruction, entry) for the operand that the line `step` names.
+        """Return (instruction, entry), two numbers for the operand that the line `step` names.
 
         `mac[1].base` names the operand `base` of the second `mac`. `instruction` is the index of
         this `mac`; `entry` is 0 for base and src, 1 for acc and dst. Raises `Mistake`.

@@ -99,7 +99,7 @@ def read(section: Section, labels: Labels) -> Image:
 
 
 def config_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
-    """Return, as a tuple, the segment with the sequence of a config packet; empty for an exe."""
+    """Return a tuple with the sequence's segment of a config packet; an empty one for an exe."""
     return packet.segments[:1] if packet.out is None else ()
 
 
@@ -173,7 +173,10 @@ def _read_sequences(
 
 
 def read_sequence(data: bytes, place: int) -> Sequence:
-    """Return the sequence at offset `place`. Raises the errors of `read`."""
+    """Return the sequence at offset `place` of the image `data`.
+
+    Raises `Unlike`, `StructureError` or `DecodeError` for bytes that directives cannot produce.
+    """
     header = codec.unpack(pe.SEQUENCE, data, place)
     end = place + pe.SEQUENCE.size
     records, instructions = [], []
