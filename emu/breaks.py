@@ -36,8 +36,9 @@ class Probe(NamedTuple):
     """A test that a core makes after each instruction that reads or writes certain registers.
 
     If the test is true, the core calls `met` with the address of the instruction; `met` may stop
-    the run. `reads` and `writes` say which accesses to the `registers` count. `test`, `text` and
-    `names` are as in `Break`.
+    the run. `reads` and `writes` say which accesses to the `registers` count. `test` makes the
+    test; None means that it is always true. `text` is the same test as a Python expression for
+    translated code, and `names` has the names in it (see `Break`).
     """
 
     registers: frozenset[Place]
@@ -85,9 +86,10 @@ class Breakable(Inspectable):
 
 
 class Instrumented(Breakable):
-    """A core that tests probes by itself, if possible by their Python texts.
+    """A core that tests probes by itself.
 
-    `inlines` is the name of the register file to which `x` refers in these texts.
+    A fast engine puts the text of a probe (a Python expression) into its translated code. In such
+    a text `x[N]` is register N of the register file with the name `inlines`.
     """
 
     probes: tuple[Probe, ...] = ()

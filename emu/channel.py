@@ -57,6 +57,9 @@ class NoisyChannel(Channel):
         self.jitter = self._noise = jitter
 
     def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
-        """Occupy the channel as `Channel.take` does, but start in a cycle without noise."""
+        """Occupy the channel for an access, which starts in the first free cycle without noise.
+
+        Arguments and result are those of `Channel.take`.
+        """
         self.free = self._noise.free(max(self.free, time))
         return super().take(time, offset, length)

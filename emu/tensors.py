@@ -49,9 +49,9 @@ def bytes_of(tensor: Tensor, array: object) -> bytes:
 
 
 def array_of(tensor: Tensor, data: bytes) -> NDArray[Any]:
-    """Return the bytes of a tensor as an array of its declared dtype and shape.
+    """Return an array with the shape of `tensor`, made from its bytes in memory (`data`).
 
-    The numbers of a tensor of bfloat16 are a float32 array.
+    The array has the tensor's declared dtype, but float32 if that is bfloat16.
     """
     found = bfloat16.numbers(np.frombuffer(data, bfloat16.element_type(tensor.dtype)))
     return found.astype(bfloat16.numbers_type(tensor.dtype)).reshape(tensor.shape)

@@ -81,7 +81,11 @@ class Groups(Registers):
         self._settle()
 
     def _settle(self) -> None:
-        """Compute the next borders (`open_at`, `close_at`), and whether the core reports (`on`)."""
+        """Compute where groups next open and close, and whether the core reports to the trace.
+
+        `open_at` and `close_at` are the numbers of these instructions. `on` says whether the core
+        reports: it does if a group records now or will record later.
+        """
         self._active = [recording for recording in self.recordings if recording is not None]
         self.open_at = self._trigger.next
         stops = [recording.stop for recording in self._active]

@@ -22,10 +22,10 @@ class Units(NamedTuple):
     """The sizes of a core's compute units and accesses, which the formulas of seed 001 use.
 
     `of_array` is the number of compute units in the array (c in the seed), `width` the greatest
-    number of bytes that a unit takes in one use (p). `beat` is the number of bytes in a beat of
-    what the core reads (m), and `store` that of its widest write to external memory; 0 means the
-    width of external memory. `spacing` is the number of cycles that count as blocked even if
-    accesses follow each other as closely as possible.
+    number of bytes that a unit takes in one use (p). `beat` is the number of bytes that the core
+    reads in one beat (m). `store` is the number of bytes of its widest write to external memory; 0
+    means the width of external memory. `spacing` is the least number of cycles between two
+    accesses. The trace counts these cycles as blocked, although the core cannot avoid them.
     """
 
     of_array: int

@@ -310,7 +310,7 @@ class DmaCore(Core):
         """At the end of cycle `time`, set the cycle of the next act, `earliest` or later.
 
         `later` has the windows that refused a read or write in cycle `time`. If all beats are done,
-        end the transfer, or let the next act end it when its data can be read.
+        the transfer ends when its last data can be read: now, or in the next act.
         """
         state = self.state
         buffer, writing = state.buffer, state.writing
@@ -493,7 +493,7 @@ class DmaCore(Core):
         }
 
     def reload(self) -> None:
-        """Continue from the declared state; drop the uses counted so far."""
+        """Continue from the declared state; drop the counts that the trace has not got yet."""
         super().reload()
         self.tally.clear()
         self.load_transfer()

@@ -31,7 +31,10 @@ from macaw.isa.fim_circuit import (
 
 
 def visible_end(buffer: Buffer, time: int) -> int:
-    """Return the visible end of a buffer: what other blocks and the host read in cycle `time`."""
+    """Return the pointer `end` of a buffer as other blocks and the host see it in cycle `time`.
+
+    They see only columns that are stored: pushed columns that are not stored yet do not count.
+    """
     return buffer.end - sum(arrival > time for arrival in buffer.arrivals)
 
 

@@ -294,9 +294,10 @@ class Dram:
         return time
 
     def close(self, banks: Sequence[int], time: int, step: int = 1) -> int:
-        """Close the open rows of banks; return the cycle, which is `time` if no row is open.
+        """Close the open rows of banks; return the cycle of the command that does this.
 
-        The cycle is one of `time`, `time` + `step`, ...
+        The command is issued in the first possible one of the cycles `time`, `time` + `step`, ...
+        If no row is open, there is no command, and the result is `time`.
         """
         others = self.in_other_rows(banks, CLOSED)
         return self.do(PRECHARGE, others, time, step=step) if others else time

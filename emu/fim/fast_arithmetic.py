@@ -30,8 +30,9 @@ _REBIAS = 112  # the difference between the exponent's biases of binary32 and fp
 def _raw_halves(values: Host) -> tuple[Wide, Wide]:
     """Return the even and the odd elements of fp16 numbers along the last axis, times 2**-112.
 
-    A pair of adjacent elements is read as one integer of 32 bits. The fields of an fp16 number are
-    moved to the places of the fields of a binary32 number, whose exponent has another bias.
+    The function moves the bits of an fp16 number to the places where a binary32 number has sign,
+    exponent and fraction. The factor comes from the different biases of the exponents. To be fast,
+    it reads two adjacent elements as one integer of 32 bits.
     """
     pairs = np.ascontiguousarray(values).view(np.int32)
     second = pairs >> 16 - _DROPPED

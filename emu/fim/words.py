@@ -47,10 +47,11 @@ def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def _next_row(island: Island, block: Block, values: Values) -> int:
-    """Return the number of the row that an `act` of a block opens; advance its row register.
+    """Return the number of the row that an `act` of a block opens.
 
-    `values` are the operands of the `act`, which names a number or a row register. Raises `Fault`
-    if the banks do not have the row.
+    `values` are the operands of the `act`. They give the number itself, or a row register that
+    contains it; the function then adds the operand `inc` to this register. Raises `Fault` if the
+    register contains a row that the banks do not have.
     """
     number = values["row"] - MAX_ROWS
     if number < 0:

@@ -137,9 +137,11 @@ class ChainOrder:
             self.stored[tile][vector] = number
 
     def _loaded(self, is_tiles: bool, places: _Numbers) -> _Numbers:
-        """Return the numbers of the results that are now at the addresses `places` of Dram.
+        """Return which results of pieces are now at the addresses `places` of Dram.
 
-        Each number occurs once. `is_tiles` says whether the addresses are of tiles or of vectors.
+        A piece is some iterations of a chain. Each result has a number; the array has these
+        numbers, each once.
+        `is_tiles` says whether the addresses are of tiles or of vectors.
         """
         found = {0}
         if is_tiles:

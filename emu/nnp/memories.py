@@ -115,9 +115,10 @@ class Memories:
         return whole.view(self.dtype).reshape(last + 1, elements)
 
     def _touch(self, addresses: Addresses, elements: int) -> None:
-        """Mark as written the pages of external memory that contain these addresses.
+        """Mark the pages of external memory that contain written vectors or tiles as written.
 
-        An address counts blocks of `elements` host values.
+        A vector or tile has `elements` host values. `addresses` are the numbers of the written
+        ones, counted from the start of Dram.
         """
         size = elements * self.dtype.itemsize
         starts = self.state.base - EXTERNAL + addresses.ravel() * size

@@ -26,9 +26,7 @@ _STEP_ELEMENTS = 64  # the number of recorded elements that count as one step
 
 
 class ChainOrigins(Origins):
-    """The record of the iterations of chains. It finds the origins of the values that they
-    wrote.
-    """
+    """Records what the iterations of chains wrote, and finds the origins of these values."""
 
     can_be_partial = False
     fields = frozenset((*FIELDS.values(), FILE.name, "net_in", "net_out"))

@@ -203,9 +203,10 @@ class Tiles:
         return total, exponent
 
     def _column_64(self, vectors: Quantised, column: int) -> tuple[Ints, Ints]:
-        """Return V and exponent of the dot products of `vectors` with column `column` of the tiles.
+        """Return the dot products of `vectors` with column `column` of the tiles, in BFP long.
 
-        Both results have shape (iterations, rows · N).
+        The results are the integers V and the exponents, both of shape (iterations, rows · N). The
+        value of a product is V · 2**(exponent - 40).
         """
         part = self._of_column(column)
         of_column = Quantised(vectors.codes[:, column], vectors.exponents[:, column])

@@ -142,7 +142,7 @@ def looked_up(values: Values, table: Values) -> Values:
     """Return, for each integer in `values`, an entry of `table`, in the type of `values`.
 
     The integer is saturated to -128 to 127. Its byte in two's complement is the index of the entry:
-    the integers 0 to 127 have the same index, and -128 to -1 have the indices 128 to 255.
+    the integers 0 to 127 have the indices 0 to 127, and -128 to -1 have the indices 128 to 255.
     """
     return np.asarray(table[table_index(values)]).astype(values.dtype)
 

@@ -118,7 +118,10 @@ class DataLoading:
         return np.bincount(which, minlength=values.shape[0]), entries
 
     def _sliding(self, cluster: int, run: Run) -> bool:
-        """Return whether a window slides over dense data in the weight queues of a run."""
+        """Return whether the sequence of a run has the state sw (sliding window).
+
+        The weight queues then contain dense data, and each mac processes a window of them.
+        """
         return bool(self.state.headers[cluster, run["buffer"], _STATE] == WINDOW)
 
     def _overflow(self, cluster: int, run: Run, op: Op, entries: NDArray[np.int64]) -> Fault:
@@ -136,7 +139,8 @@ class DataLoading:
     def fill_queues(self, packet: Packet, segment: int, data: bytes) -> None:
         """Append a segment of weights to the weight queues 503. Raises `Fault`.
 
-        The segment belongs to `packet`. If the run has a sliding window, the data are dense.
+        The segment belongs to `packet`, and `data` are its bytes: plain elements if the run that
+        takes the segment has a sliding window (state sw), otherwise records of weights.
         """
         groups: dict[bool, list[tuple[int, Run, Op]]] = {}
         for cluster in packet["clusters"]:

@@ -48,7 +48,7 @@ class InstructionBuffer:
 
     @cached_property
     def rows(self) -> list[Decoded]:
-        """The decoded instructions."""
+        """The instructions of the buffer, decoded."""
         return [decode_word(word) for word in self.words]
 
     @property
@@ -79,10 +79,11 @@ class InstructionBuffer:
     def operand(
         self, initial: Pairs, place: int, entry: int, iterations: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Return the value of one operand of PE 0 in each of `iterations`; both have shape (n,).
+        """Return the values that one operand of PE 0 has in the iterations with these numbers.
 
-        `initial` has the operands of iteration 0. `place` is the index of the instruction, `entry`
-        the number of the operand (0 or 1).
+        The result has one value for each number in `iterations`. `place` is the index of the
+        instruction, `entry` the number of its operand (0 or 1). `initial` has the operands of
+        iteration 0.
         """
         inner_step, outer_step = self.steps[place][entry]
         outer = iterations // self.header["inner"]

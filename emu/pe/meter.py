@@ -56,7 +56,10 @@ class RowMeter(Meter):
             super().hear(event)
 
     def _unit_address(self, unit: int) -> int | None:
-        """Return the address of an instruction that `unit` executes in one of the clusters."""
+        """Return the address of the instruction that `unit` executes, in the first such cluster.
+
+        The result is None if `unit` executes an instruction in no cluster.
+        """
         addresses = (each.running_address(unit) for each in self.core.context.clusters)
         return next((address for address in addresses if address is not None), None)
 

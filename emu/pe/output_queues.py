@@ -88,7 +88,7 @@ class OutputQueues:
 
         The way is through selectors 514 and 515. `source` and `target`, of shape (PEs,), are the
         first entries to read and to write in each output queue. PEs without results are left out.
-        Raises the `Fault`s of `holders`.
+        Raises `Fault` if no PE has results, or if a PE has only some of the `count` results.
         """
         pes = self.holders(cluster, source, count, "spu")
         output, places = self.state.output[cluster], np.arange(count)

@@ -44,7 +44,7 @@ class ProductLog:
         self.count += rows.shape[1]
 
     def add_psum(self, total: int, source: Source) -> None:
-        """Add the partial sum that came from `source` to accumulator `total`."""
+        """Record that the partial sum from `source` was added to accumulator number `total`."""
         self._added.setdefault(total, []).append(source)
 
     def take(self, total: int) -> Callable[[], Iterator[Source]]:
@@ -93,9 +93,9 @@ class ProductLog:
     def product(self, row: list[int], pair: list[Any]) -> Source:
         """Return a `Source` that describes one product of the log.
 
-        `row` has one number for each column of the log. `pair` has the weight and the activation.
-        Raises `UnrecordedError` if a partial log lacks the origin of the weight, of the activation
-        or of the mac.
+        `row` is the product's row of the log, with one number for each column. `pair` has the
+        factors: weight and activation. Raises `UnrecordedError` if the log is partial and lacks the
+        origin of the weight, the origin of the activation, or the mac.
         """
         if self.is_partial and min(row[MAC], row[WEIGHT], row[ACTIVATION]) < 0:
             raise UnrecordedError

@@ -33,7 +33,8 @@ class ScalarUnit:
     def write_back(self, run: Run, now: int) -> None:
         """Write the next operands of each instruction of a run that are due by cycle `now`.
 
-        These are the operands of the next iteration; after the last iteration, of the first one.
+        These are the operands of the next iteration. After the last iteration, they are those of
+        the first one.
         """
         if not run["unwritten"]:
             return

@@ -54,9 +54,9 @@ def _cut_evenly(addresses: NDArray[np.int64], size: int, width: int) -> list[Ran
 
 
 def _cut(addresses: list[int], size: int, width: int) -> list[Ranges]:
-    """Return the ranges (address, bytes) of each beat, if an element may continue in the next beat.
+    """Return the ranges (address, bytes) of each beat; an element may continue in the next beat.
 
-    The arguments are those of `_cut_evenly`.
+    `addresses` has the sorted addresses of elements of `size` bytes; a beat has `width` bytes.
     """
     beats: list[Ranges] = []
     ranges: Ranges = []

@@ -33,9 +33,10 @@ class ScalarAccountant(Accountant):
         return port.reads_blocked + port.writes_blocked, port.external_blocked
 
     def new_traffic(self) -> tuple[int, int]:
-        """Return how many cycles the core's accesses have waited since the last call.
+        """Return the cycles that the core's accesses have waited since the last call.
 
-        The two numbers are those of `_traffic`: the waits for banks, and for the channel.
+        The first number has the waits for banks of memory, the second those for the channel of
+        external memory.
         """
         before = self.blocked, self.channel
         self.blocked, self.channel = self._traffic()

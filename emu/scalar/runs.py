@@ -61,10 +61,10 @@ def bind_run(
 ) -> Run:
     """Make a run of the instructions from `address` on, up to the first that cannot be part of it.
 
-    `code` returns the given number of bytes from `address` on. An instruction cannot be part of a
-    run if it waits or calls a service. An instruction with probes can be part of a run only if
-    `single` is set. If the first instruction cannot be part of a run, the result is an empty run,
-    whose execution raises `Leave` at once.
+    An instruction cannot be part of a run if it waits or calls a service. An instruction with
+    probes can be part of a run only if `single` is set, that is, if the run has one instruction.
+    If the first instruction cannot be part of a run, the result is an empty run, whose execution
+    raises `Leave` at once. `code(n)` returns the n bytes of memory from `address` on.
     """
     acts: list[Act] = []
     costs = [0]

@@ -131,7 +131,8 @@ def _sum_groups(first: NDArray[Any], second: NDArray[Any], order: Order) -> NDAr
 def _sums_in(register: Bytes, form: PmacFormat) -> NDArray[np.float32]:
     """Return the sums in a register whose format is `form`, a format of floats.
 
-    Four lanes give one sum. The sum is a binary32 number in the lowest bytes of their place.
+    Four source lanes give one sum. In the place of these lanes, the lowest bytes contain the sum
+    as a binary32 number.
     """
     return np.frombuffer(register, np.float32)[:: GROUP // form.results]
 
@@ -150,7 +151,10 @@ def _float_result(sums: NDArray[np.float32], form: PmacFormat) -> NDArray[np.uin
 
 
 def _reduce_floats(form: PmacFormat, source: str) -> Reduction:
-    """Return the function that does a pmac of floats for many passes at once; see `_floating`."""
+    """Return the function that does a pmac of floats for many passes of a loop at once.
+
+    Its result has the same bits as if the function of `_floating` did one pass after the other.
+    """
 
     def reduce(first: Rows, second: Rows, order: Order, old: bytes) -> bytes:
         sums = _sum_groups(first.view(source), second.view(source), order)
@@ -163,9 +167,10 @@ def _reduce_floats(form: PmacFormat, source: str) -> Reduction:
 
 
 def _reduce_integers(form: PmacFormat, source: str) -> Reduction:
-    """Return the function that does a pmac of integers for many passes at once; see `_integers`.
+    """Return the function that does a pmac of integers for many passes of a loop at once.
 
-    It multiplies matrices of binary64 numbers. Lanes of 32 bits are first split into pieces of 16
+    Its result has the same bits as if the function of `_integers` did one pass after the other. It
+    multiplies matrices of binary64 numbers. Lanes of 32 bits are first split into pieces of 16
     bits. So each product has at most 32 bits, and the sum of up to 2**19 groups of products is
     exact.
     """

@@ -238,13 +238,12 @@ class FastDma(DmaCore):
     # Sleeping
 
     def _sleep(self, limit: int) -> bool:
-        """Sleep until the last write if no other core can notice a difference before that write.
+        """Sleep until the last write of the transfer if no other core can notice a difference.
 
-        A configuration can set random noise, which occupies the channel now and then. If this may
-        happen earlier, the dma sleeps only until then (`Burst.limit`). If no other core acts before
-        the end of the sleep, do all its cycles at once and do not sleep. `limit` is the first cycle
-        in which another core may act. Return whether the dma has nothing more to do now: it sleeps,
-        or it has ended the transfer.
+        If the device has jitter, the sleep ends before the cycle in which noise may occupy the
+        channel (`Burst.limit`). If no other core acts before the end of the sleep, do all cycles of
+        the sleep at once instead. `limit` is the first cycle in which another core may act. Return
+        whether the dma has nothing more to do now: it sleeps, or it has ended the transfer.
         """
         route, state, time = self.route, self.state, self.time
         if route is None or self.listeners or state.reading >= 0 or state.writing:

@@ -49,7 +49,10 @@ class Periods:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the earlier state: another core may have acted since."""
+        """Begin a new search for a period, without the state recorded so far.
+
+        This is necessary after a cycle in which another core may have acted.
+        """
         self._earlier: _Present | None = None
         self._acts, self._until = 0, 1
         # since the earlier state: the cycles of writes, and for how long at least their beats were
@@ -108,9 +111,10 @@ class Periods:
         )
 
     def _first(self) -> tuple[int, ...]:
-        """Return the first `_FIRST` numbers of `_Present.relative`, which differ most often.
+        """Return the first `_FIRST` numbers that `_Present.relative` has for the present state.
 
-        For most states, these numbers alone show that the state is not the earlier one.
+        They differ most often between two states. So they mostly suffice to find that the present
+        state is not equal to the earlier one.
         """
         state, time = self.dma.state, self.dma.time
         return len(state.buffer), state.row, state.read_free - time, state.write_free - time

@@ -251,7 +251,10 @@ def _float(number: Number, element: Element) -> int:
 
 
 def integer_of(code: int, quantiser: Quantiser) -> int:
-    """Return m, the integer that a code represents (see `Quantiser.unit`)."""
+    """Return the integer m that a code represents: the quantised value is m times a power of 2.
+
+    `Quantiser.unit` gives the exponent of this power.
+    """
     size, sign = abs(code), -1 if code < 0 else 1
     if quantiser.kind == "log":
         return sign << size - 1 if size else 0

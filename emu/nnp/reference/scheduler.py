@@ -92,9 +92,10 @@ class ReferenceScheduler:
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """Return the schedule of one iteration, as specified in `Scheduler.vectors`.
+        """Return the schedule of iteration `first` of a chain, for vectors read at `reads`.
 
-        Waits are always counted.
+        `macaw.emu.nnp.schedules.schedule.Scheduler.vectors` explains the arguments. This class
+        counts waits also without `counts_waits`.
         """
         timing = self.timing
         times, before = reads[0].tolist(), rates[0].tolist()

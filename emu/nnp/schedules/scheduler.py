@@ -49,7 +49,10 @@ class FastScheduler:
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """Return the schedule of iterations, as specified in `Scheduler.vectors`."""
+        """Return the schedule of a chain's iterations from `first` on, for vectors read at `reads`.
+
+        `macaw.emu.nnp.schedules.schedule.Scheduler.vectors` explains the arguments.
+        """
         timing, state = self.timing, self.state
         count = len(reads)
         free = {READ: int(reads[-1, -1] + rates[-1, -1])}
@@ -98,11 +101,12 @@ class FastScheduler:
     def _products(
         self, chain: Chain, first: int, arrivals: Times, counts_waits: bool
     ) -> tuple[Times, int]:
-        """Return the start cycles of the iterations' products, and all cycles of waits for tiles.
+        """Return the start cycle of the product in each iteration, and the waits for tiles.
 
-        The iterations are those of `chain` from number `first` on. `arrivals` (iterations, vectors)
-        are the cycles in which the vectors can enter the multiplier. Without `counts_waits` the
-        second result is 0.
+        The waits are one number: the cycles that the products of all iterations wait for tiles; 0
+        without `counts_waits`. The iterations are those of `chain` from number `first` on.
+        `arrivals` (iterations, vectors) are the cycles in which the vectors can enter the
+        multiplier.
         """
         assert chain.product is not None
         timing, state = self.timing, self.state

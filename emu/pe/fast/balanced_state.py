@@ -175,12 +175,13 @@ class BalancedState:
         return values[stays]
 
     def _find_ends(self, last: Ints, given_before: Ints, handing: Bools) -> None:
-        """Set the attributes `handing` and `ends`.
+        """Set the attributes `ends` and `handing`, which the docstring of the class explains.
 
-        `last` (clusters,) is the last cycle in which a PE of the cluster works. `given_before`
-        (PEs,) is the number of loads that each PE gave away before the start. A cluster with given
-        loads hands their sums over to the owners in one further cycle. The parameter `handing` is a
-        mask of the clusters that do so in the first cycle.
+        A cluster whose PEs gave loads away needs one further cycle, in which it hands the sums of
+        these loads over to the owners. `last` (clusters,) is the last cycle in which a PE of the
+        cluster works. `given_before` (PEs,) is the number of loads that each PE gave away before
+        the first cycle. The parameter `handing` is a mask of the clusters that hand sums over in
+        the first cycle.
         """
         owing = (given_before + self.at_end.loads_given).reshape(-1, self.shape.pes).any(axis=1)
         self.handing = np.where(handing, 0, np.where(owing, last + 1, -1))

@@ -244,8 +244,9 @@ class LockstepControls(ClusterControls):
     def fill_dense(self, packet: Packet, segment: int, data: bytes) -> None:
         """Write the `data` of a segment of activations or partial sums of a packet to the PEs.
 
-        All bytes of the segment have arrived. Raises `Fault`. A group adds partial sums to its own
-        accumulators, and records the call for a split.
+        All bytes of the segment have arrived. Raises `Fault`. If a lockstep group takes partial
+        sums, it adds them to its own accumulators. It also records this call, because the control
+        units must repeat it if the group splits.
         """
         group = self._taker(packet)
         if group is None or packet["segments"][segment]["type"] != PSUMS:

@@ -42,16 +42,20 @@ def lockstep_group(
     now: int,
     next_packet: Callable[[], Packet | None],
 ) -> LockstepGroup | None:
-    """Return a group of all clusters with runs in cycle `now`, or None.
+    """Return a group of all clusters with runs in cycle `now`; None if they cannot form one.
 
-    The result is None if these clusters cannot form a group. The group gets `trace` and
-    `next_packet` (`lockstep_iterations.repetition`).
+    The group simulates the first run of each cluster. The clusters can form a group under three
+    conditions:
 
-    The group simulates the first run of each cluster; the other runs must wait for the bus. The
-    first runs must be about to begin the first of several macs over the same weights: macs of a
-    loop in which the weights stay, or macs of one iteration. Or they add segments of partial sums
-    in a loop without macs. The runs must be equal in everything that the group computes only once
-    for all clusters.
+    - The first runs are about to begin the first of several macs over the same weights (macs of a
+      loop in which the weights stay, or macs of one iteration), or they add segments of partial
+      sums in a loop without macs.
+    - The first runs are in equal states (instructions, operands, progress), because the group
+      computes most things only once for all clusters.
+    - All other runs wait for the bus.
+
+    The group reports to `trace`. `next_packet` returns the packet on the bus if the group may take
+    its segments in advance, otherwise None.
     """
     context = controls.context
     state = context.state

@@ -167,11 +167,12 @@ class Pattern:
         return starts, ends, following, length, beats
 
     def _opens(self, step: PatternStep, ready: Ints, starts: Ints, ends: Ints) -> Ints:
-        """Return the first cycle in which each cluster can take a step's segment, (n, clusters).
+        """Return the first cycle in which each cluster can take the segment of `step`, an ld.
 
-        The rules are those of `ControlUnit.can_take`. `ready` (n, clusters) is the cycle in which
-        the step's operands are ready. `starts` are the starts of the earlier steps, each after the
-        start before it; `ends` are the ends of these steps. All times are relative.
+        The rules are those of `ControlUnit.can_take`. `ready` is the cycle in which the operands
+        of the ld are ready. `starts` and `ends` have the starts (in ascending order) and the ends
+        of the earlier steps of the iteration. Result and `ready` have shape (n, clusters), for n
+        iterations. All times count from the start of the iteration in the cluster.
         """
         opens = starts[-1] if len(starts) else np.zeros_like(ready)
         for at in step.opens_after:

@@ -92,11 +92,11 @@ class ResidentWeights:
         return found
 
     def read(self, contents: NDArray[Any], slices: NDArray[np.intp]) -> NDArray[Any] | None:
-        """Return the activations that macs would read from `contents`, not from input buffers.
+        """Return the activations that macs would read if `contents` were in the input buffers.
 
         `contents`, of shape (macs, slices, elements), has for each mac the elements from its base
-        on; `slices` has the number of the slice of each PE. The result has the shape that `gather`
-        returns. It is None if a mac would read more elements than `contents` has.
+        on; `slices` has the number of the slice of each PE. The result has shape (entries, macs,
+        PEs of all clusters). It is None if a mac would read more elements than `contents` has.
         """
         if int(self.reach.max()) >= contents.shape[2]:
             return None
@@ -150,11 +150,12 @@ class ResidentWeights:
         return ResidentMacs(cycles, sums, outcome, balances=False)
 
     def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return the times of design 5a, without load queue 1, for each PE of each mac.
+        """Return how long the macs take in each PE of design 5a (which has no load queue 1).
 
-        `hit` is a mask of the entries whose activation is not zero, `entries` the number of entries
-        of each PE. The result has three arrays: the busy cycles, the cycles before the first
-        product, and zeros in place of the greatest numbers of loads in queue 1.
+        `hit` is a mask of the weight entries whose activation is not zero, `entries` the number of
+        entries of each PE. The result has three arrays, with a number for each PE of each mac: the
+        busy cycles, the cycles before the first product, and the greatest number of loads in queue
+        1, which here is 0.
         """
         number = np.arange(1, len(hit) + 1)[:, None]
         last = np.where(hit, number, -1).max(axis=0)

@@ -122,12 +122,12 @@ def find_groups(
 
 
 def find_window(pages: Pages, group: Group, least: int, most: int, at: int) -> tuple[int, int]:
-    """Return the window around `at`, a distance from the start of the memory to the base.
+    """Return a range of distances around `at` for which the accesses of a group pass all tests.
 
-    The result is (first distance, distance after the last one). For all distances in between, the
-    group's accesses pass all tests. `least` and `most` are the limits within which the accesses are
-    inside the memory; `at` is between them and aligned. If a store at `at` needs a call of
-    `Pages.touch`, the window is empty.
+    A distance is the number of bytes from the start of the memory to the group's base. The result
+    is (first distance, distance after the last one). For the distances from `least` to `most`, the
+    accesses are inside the memory; `at` is one of them, and aligned. If a store of the group needs
+    a call of `Pages.touch` at the distance `at`, the range is empty.
     """
     low, high = least, most + 1
     for store in group.stores:

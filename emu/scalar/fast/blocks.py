@@ -28,9 +28,9 @@ class Block(NamedTuple):
     The arguments of `function` are the core and the limit; a block that counts also gets the number
     of instructions up to the next border, where the trace begins or ends to record. The function
     returns True if the interpreter must execute the instruction at `pc`. It does nothing if only
-    `lead` device cycles are left before the limit. `crosses` says whether it can continue across
-    borders. `times` has the times of a block that reports its passes to the core, which counts
-    them.
+    `lead` device cycles are left before the limit. `crosses` says whether the function can continue
+    across borders. If the block does not count by itself, but reports its passes to the core,
+    `times` has the times of a pass; otherwise it is None.
     """
 
     function: Callable[..., bool]

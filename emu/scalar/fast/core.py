@@ -142,10 +142,11 @@ class TranslatingCore(ScalarCore):
         return not any_meets(walks, trace.area, self.x, passes)
 
     def takes_late_records(self) -> bool:
-        """Return whether records of the trace may be written later than at the ends of recording.
+        """Return whether the trace may write a record later than at the end of its recording.
 
-        That is so if there is no area for records, or if the area is in external memory and has no
-        code. The caller ensures that the instructions in between do not access the area.
+        It may if no spill area is set, or if the area is in external memory and contains no code.
+        The caller ensures that no instruction accesses the area between the end of the recording
+        and the write.
         """
         area = self.trace.area
         return area[0] >= area[1] or self._is_without_code(area)

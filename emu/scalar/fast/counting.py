@@ -1,17 +1,17 @@
 """Writes the lines of a block that count its instructions and uses for the trace.
 
-A pass is one execution of a block's code, which may loop. A border is an instruction at which the
-trace begins or ends to record. A block whose passes all take the same time needs none of these
-lines where borders are allowed among its passes: it reports the passes at the end
-(`macaw.emu.scalar.fast.passes`).
+A block may loop; a pass is one execution of its code. A border is an instruction at which the trace
+begins or ends to record. The code for a block exists in editions, which count in different ways:
 
-A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass only if the
-pass ends before the next border, which is `room` instructions away. If borders have often been
-inside a block, the block is translated again, as an edition that crosses borders. The function of
-this edition contains the code twice: once as in other editions, and once with a test for the border
-before each instruction (`cut` is the index of the border in the pass). At a border the function
-gives its counts to the core (`add_block`), gets the distance to the next border (`next_border`),
-and starts to count again.
+- A reporting block has none of these lines. All of its passes take the same time, so it reports
+  only their number, at the end (`macaw.emu.scalar.fast.passes`). Borders may be among the passes.
+- A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass only if
+  the pass ends before the next border, which is `room` instructions away.
+- A crossing block counts, too, but continues across borders. The core translates a block to this
+  edition if borders have often been inside the block. The function contains the code twice: once
+  as in a counting block, and once with a test for the border before each instruction (`cut` is the
+  index of the border in the pass). At a border the function gives its counts to the core
+  (`add_block`), gets the distance to the next border (`next_border`), and starts to count again.
 """
 
 from __future__ import annotations

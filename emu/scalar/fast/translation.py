@@ -116,9 +116,10 @@ class Translator(Counting):
         return move(found, self.spans, self.place)
 
     def walks(self) -> Sequence[Walk] | None:
-        """Return all accesses to external memory; None if a pass does not move each by a constant.
+        """Return the accesses to external memory if each pass moves their addresses by constants.
 
-        This class returns (), because its blocks access only local memory.
+        Return None if a pass moves the address of an access in another way. This class returns (),
+        because its blocks access only local memory.
         """
         return ()
 
