@@ -210,7 +210,7 @@ class CorePart:
     def finish(self) -> None:
         """Complete the part; a class for one core may add instructions or checks here.
 
-        The assembler calls this after all sources.
+        The assembler calls this after it has read all sources.
         """
 
     @classmethod

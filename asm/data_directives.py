@@ -72,8 +72,8 @@ def _numbers(size: int, context: StatementContext, statement: Statement) -> None
 def late_number(context: StatementContext, node: Node, size: int) -> bytes:
     """Return the `size` bytes of a number whose value is known only after the layout.
 
-    If only a linker knows the value, add a relocation and return zeros. Raises the errors of
-    `evaluate`.
+    If only a linker knows the value, add a relocation and return zeros. Raises `Mistake`, or
+    `NotYet` if the value is still unknown.
     """
     if size == WORD and relocate_number(context, node):
         return bytes(WORD)
@@ -115,7 +115,7 @@ def _octa(context: StatementContext, statement: Statement) -> None:
 def _leb128(signed: bool, context: StatementContext, statement: Statement) -> None:
     """Carry out `.uleb128` or `.sleb128`.
 
-    The values must be known when the line is read, because they decide how many bytes it gives.
+    The values must be known when the line is read, because the number of bytes depends on them.
     """
     for node in statement.operands:
         value = context.number(node)

@@ -181,7 +181,8 @@ def first(
 def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
     """Yield the printed form of a diagnostic as (style, text) pairs, line ends included.
 
-    Styles: "place", "error" or "warning", "message", "source", "caret", "hint", "chain".
+    The styles are "place", the severity ("error", "warning" or "note"), "message", "source",
+    "caret", "hint" and "chain".
     """
     span = diagnostic.span
     yield "place", f"{_where(span)}: "

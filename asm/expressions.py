@@ -202,7 +202,8 @@ def evaluate(node: Node, context: Context) -> Value:
 def number(node: Node, context: Context) -> int:
     """Return the value of an expression that must be a plain number.
 
-    Raises the errors of `evaluate`, and `NotYet` if the value is an `Address`.
+    Raises `Mistake`; raises `NotYet` if the value is known only after the layout, as that of an
+    `Address` is.
     """
     value = evaluate(node, context)
     if isinstance(value, Address):

@@ -167,7 +167,10 @@ class FastPath:
         return self._last_table
 
     def _end(self, text: str, start: int) -> int:
-        """Return an offset in `text`: all lines from `start` up to it fit into external memory."""
+        """Return an offset in `text` up to which lines can be assembled without a check for room.
+
+        The bytes of all lines from `start` up to this offset fit into external memory.
+        """
         room = self._state.device.external_bytes - self._state.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)

@@ -38,8 +38,8 @@ def words_after_layout(
 ) -> bytes:
     """Append the words of a statement to the context's area, and return the area's bytes.
 
-    This function is for the time after the layout, when all symbols have values. Raises the errors
-    of `evaluate`.
+    This function is for the time after the layout, when all symbols have values. Raises `Mistake`,
+    or `NotYet` for a value that is still unknown.
     """
     assert statement.head is not None
     rows = core_rows[statement.head.text]

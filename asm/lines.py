@@ -152,9 +152,9 @@ class LineTable(Sequence[Line]):
         return self._rows.get(section, Rows())
 
     def at(self, section: str, address: int) -> Line | None:
-        """Return the last line of the section at or before `address`.
+        """Return the source line of the byte at `address` of a section; None if it is unknown.
 
-        Return None if the section has no such line, or if the source of the byte is unknown.
+        The line is that of the last row whose address is not greater than `address`.
         """
         rows = self.rows(section)
         place = bisect_right(rows.addresses, address) - 1

@@ -72,8 +72,8 @@ class Segment(NamedTuple):
     `length` is the number of characters of the lines. `body` is that number without the line of
     `ending`, and equals `length` if there is no ending. The segment is valid only in an area with
     the encoders `table`, and under `conditions`. `data` are its bytes, `instructions` is the number
-    of its instructions. `offsets` and `places` are its rows of the line table. `events` has labels
-    and references in their order.
+    of its instructions. `offsets` and `places` are its rows of the line table: offsets in the area
+    and in the source. `events` has labels and references in their order.
     """
 
     length: int
@@ -141,7 +141,7 @@ class Recordings:
         self._texts: dict[str, RecordedText] = {}
 
     def of(self, name: str, text: str) -> RecordedText:
-        """Return what is recorded of the file `name` and is valid for its current text `text`."""
+        """Return the recorded segments of the file `name` that are still valid in `text`."""
         known = self._texts.get(name)
         if known is None:
             known = RecordedText(text, {}, 0)

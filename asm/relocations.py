@@ -37,7 +37,7 @@ def relocate_operand(
 
     Return whether the function has added a relocation. This is possible if the operand depends on
     one symbol of another object, and if there is a relocation for the operand's field. Valid after
-    the layout. Raises the errors of `evaluate`.
+    the layout. Raises `Mistake`.
     """
     if context.state.linkage is None or operand.kind.by_name:
         return False
@@ -63,7 +63,7 @@ def _relocating(linkage: Linkage) -> Iterator[None]:
 def _external_value(context: StatementContext, node: Node) -> tuple[str, int] | None:
     """Return the external symbol in an expression, and the number that the expression adds to it.
 
-    Return None if the expression is not an external symbol, perhaps plus a number.
+    Return None if the expression's value is not the address of an external symbol plus a number.
     """
     if not _names_external(context, node):
         return None

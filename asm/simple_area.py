@@ -25,7 +25,7 @@ from macaw.asm.symbols import Definition, Scope
 
 
 class SimpleArea:
-    """Appends what simple lines of one source define, to the current area of the run.
+    """Appends the words, numbers and labels of simple lines of a source to the current area.
 
     `words` are the collected words that are not in the area yet, and `places` the source offsets of
     their mnemonics. The first word will be at offset `base` of the area. `macros` are the words

@@ -398,7 +398,10 @@ class SimpleLines:
         return None
 
     def _encode_choice(self, choice: Choice, text: str) -> list[int] | None:
-        """Return the words of an instruction whose encoding a number in `text` selects, or None."""
+        """Return the words of an instruction whose encoding depends on one operand's value.
+
+        `text` has the operands. Return None if the line is not simple.
+        """
         place, encode = choice
         texts = text.split(",")
         known = self._symbols.number(texts[place]) if place < len(texts) else None

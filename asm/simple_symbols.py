@@ -101,7 +101,7 @@ class SimpleSymbols:
         return wrap(value + int(number, 0) if sign == "+" else value - int(number, 0))
 
     def assign(self, rest: str, place: int, line_start: int) -> bool:
-        """Carry out `.set NAME, value` if the value is a number or a sum.
+        """Carry out `.set NAME, value` for a number, a symbol, or a symbol plus or minus a number.
 
         `rest` is the text after the directive; it begins at the source offset `place`. `line_start`
         is the offset of the line's text. Return whether the method has set the symbol.

@@ -55,7 +55,7 @@ class Element:
 
     @cached_property
     def size(self) -> int:
-        """The number of bits, without the sign, of the largest integer m of the type.
+        """The number of bits of the greatest integer m, without its sign.
 
         Each number of the type is m · 2**unit, and the magnitude of m is below 2**size.
         """

@@ -158,9 +158,9 @@ class Access:
     window: bool = False
 
     def begin(self, iteration: int, vectors: Volume | None) -> int:
-        """Return the first address of an iteration.
+        """Return the address of the first entry that the instruction accesses in an iteration.
 
-        `vectors` is the volume; None if no volume is set.
+        `vectors` is the volume that the registers describe; None if they describe none.
         """
         if self.sliding and vectors is not None:
             return self.base + self.inc * vectors.window_start(iteration)

@@ -280,17 +280,17 @@ def extract(element: Element, code: int) -> tuple[Format, dict[str, int]]:
 
 
 def insert(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of operation `code`, a move to a lane.
+    """Return the format and the fixed fields of operation `code`, which sets a lane.
 
-    It moves an `element` from general registers to a lane.
+    The operation moves a number of the type `element` from general registers to the lane.
     """
     return _INSERT[element.name], _fixed(element, code)
 
 
 def splat(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the format and the fixed fields of operation `code`, a move to all lanes.
+    """Return the format and the fixed fields of operation `code`, which sets all lanes.
 
-    It moves an `element` from general registers to each lane.
+    The operation copies a number of the type `element` from general registers to each lane.
     """
     return _SPLAT[element.name], _fixed(element, code, rs2=0)
 

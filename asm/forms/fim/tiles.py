@@ -26,7 +26,8 @@ def _lines(
 ) -> Iterator[tuple[int, int, int]]:
     """Yield (matrix row, first matrix column, width) for each line of each tile, tile by tile.
 
-    The arguments are those of `padded_shape`. Lines outside of the matrix are included.
+    A line is the part of a matrix row that is in one tile. Lines in the padding, outside of the
+    matrix, are included. The arguments are those of `padded_shape`.
     """
     height, width = tile_shape(layout, side, lanes)
     rows, columns = padded_shape(shape, layout, side, lanes)

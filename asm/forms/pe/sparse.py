@@ -80,8 +80,9 @@ def sparse(array: Array, elements: Sequence[str], slots: int) -> Rounds:
 def dense(array: Array, elements: Sequence[str], slots: int) -> Rounds:
     """Return a matrix as its values, row by row, with `slots` rows in each round.
 
-    Each PE of a round gets a row, so rows of zeros complete the last round. Rows are assigned to
-    PEs as in `sparse`. Raises `DataError`.
+    Each PE of a round gets a row, so rows of zeros complete the last round. With M clusters of K
+    PEs and `slots` = K·M, row r goes to PE r mod K of cluster (r div K) mod M in round r div (K·M).
+    `elements` are the element types that the PE array accepts. Raises `DataError`.
     """
     rows, columns = _matrix(array, elements, "dense")
     if columns > _MAX_INDEX + 1:

@@ -122,7 +122,10 @@ def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
 
 
 def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
-    """Return the packet at offset `place`, and the offset after it. Raises the errors of `read`."""
+    """Return the packet at offset `place` of an image, and the offset after the packet.
+
+    Raises `Unlike`, `StructureError` or `DecodeError` for bytes that directives cannot produce.
+    """
     head = codec.unpack(pe.PACKET, data, place)
     command = codec.decode(pe.CORE, head["command"], pe.COMMAND_BITS, place)
     end = place + pe.PACKET.size
