@@ -49,7 +49,10 @@ class Cells:
         self.index[addresses] = index
 
     def read(self, addresses: Ints) -> tuple[Ints, Ints]:
-        """Return the node numbers and the indices of cells, both in the shape of `addresses`."""
+        """Return what the cells at `addresses` store: node numbers, and indices in their values.
+
+        Both arrays have the shape of `addresses`.
+        """
         self.reserve(int(addresses.max()) + 1)
         return self.owner[addresses], self.index[addresses]
 

@@ -17,7 +17,7 @@ Pieces = Sequence[tuple[int, Hint]]
 
 
 class Inputs:
-    """A program's inputs. The tracer calls its methods when a chain reads a memory."""
+    """Makes the inputs of a traced program, when a chain reads cells that no chain has written."""
 
     def __init__(self, graph: Graph, hints: Sequence[Hint], native: int) -> None:
         self.graph, self.hints, self.native = graph, hints, native

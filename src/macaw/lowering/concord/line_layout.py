@@ -55,9 +55,10 @@ def lay_out(start: str, group: Group, end: str, indent: int = 0) -> list[str]:
 
 
 def bare(start: str, group: Group, end: str, indent: int) -> list[str]:
-    """Return the lines of `start`, a group and `end`; on one line without brackets if possible.
+    """Return the lines of `start`, a group and `end`, without the group's brackets if possible.
 
-    Brackets are written only if the group has a single item or needs several lines.
+    If the group has several items and everything fits on one line, there are no brackets. A single
+    item on one line has the group's brackets. A group that needs several lines is in parentheses.
     """
     line = f"{start}{', '.join(map(str, group.items))}{end}"
     if len(group.items) > 1 and len(line) <= WIDTH:

@@ -1,7 +1,7 @@
 """Traces an nnp program: executes its chains on memories that contain graph nodes, not numbers.
 
-No chain reads register entries that it writes itself (a rule for chains). So all iterations of a
-chain can be one value with a row for each iteration, and each instruction is one node.
+No chain reads register entries that it writes itself. So all iterations of a chain can be traced at
+once: each instruction becomes one node, whose value has a row for each iteration.
 """
 
 from __future__ import annotations
@@ -348,10 +348,11 @@ class Tracer:
                     self.write_log[int(address)] = places[writer]
 
     def _push(self, owner: Ints, index: Ints, places: Sequence[SourceInstruction]) -> None:
-        """Append cells to the output queue NetOutQ; `owner` and `index` are those of `_put`.
+        """Append cells to the output queue NetOutQ.
 
-        `places` has the chain's instructions that write to the queue. In each iteration, each of
-        these instructions appends the iteration's whole row of cells.
+        `owner` and `index` have the node number and the index of each cell, a row for each
+        iteration. `places` has the chain's instructions that write to the queue. In each iteration,
+        each of these instructions appends the iteration's whole row of cells.
         """
         for line in zip(owner.tolist(), index.tolist(), strict=True):
             for place in places:
@@ -472,9 +473,10 @@ class Tracer:
 
 
 def _feeds_itself(accesses: Iterable[Access], turns: range, window: Volume | None) -> bool:
-    """Return whether an iteration in `turns` reads external memory that an earlier one has written.
+    """Return whether an iteration of a chain reads external memory that an earlier one has written.
 
-    `accesses` and `window` are those of the chain.
+    `turns` has the numbers of the iterations, `accesses` the chain's reads and writes of memories,
+    and `window` the chain's window, if it has one.
     """
     external = [access for access in accesses if access.memory.name == _EXTERNAL]
     if len(turns) == 1 or not any(access.writes for access in external):

@@ -90,7 +90,10 @@ class BankRows:
 
     @property
     def limit(self) -> int:
-        """The number of rows that a job may use: `reserved` if `resident`, else `shared`."""
+        """The number of rows that the job may use in each bank.
+
+        It is `reserved` if the job's constants stay in the banks (`resident`), else `shared`.
+        """
         return self.reserved if self.resident else self.shared
 
     def residency(self, key: Hashable, rows: int) -> Residency | None:

@@ -43,9 +43,9 @@ class BankTiming:
     """The cycles of the last commands to each bank of an island and on its channel.
 
     They determine the earliest cycle of the next command. All are device cycles. The argument `row`
-    is the number of the row that is open in every bank before the first command. Instead of a
-    number, it can be `CLOSED` (no row is open), `OTHER` (a row that no job uses) or `ANY` (the row
-    that the next access needs).
+    of the constructor is the number of the row that is open in every bank before the first
+    command. Instead of a number, it can be `CLOSED` (no row is open), `OTHER` (a row that no job
+    uses) or `ANY` (the row that the next access needs).
     """
 
     def __init__(self, config: Configuration, row: int = CLOSED) -> None:
@@ -125,8 +125,8 @@ class BankTiming:
     def _first_activation(self, groups: int, time: int, step: int, bus: bool) -> int:
         """Record an activation in the bank groups of the mask `groups`, and return its cycle.
 
-        It is the first cycle that the distances between activations (tRRD, tFAW) allow. `time`,
-        `step` and `bus` are those of `open`.
+        It is the first cycle from `time` on, in steps of `step` cycles, that the least distances
+        between activations (tRRD, tFAW) allow. With `bus`, the command bus must be free, too.
         """
         earlier = self._activations
         while True:
@@ -173,9 +173,10 @@ class BankTiming:
     def columns_of(
         self, bank: int, row: int, time: int, count: int, writes: bool
     ) -> tuple[int, int]:
-        """Access `count` columns of a row from cycle `time` on, as `access` does.
+        """Read `count` columns of a bank's row over the channel, or write them if `writes`.
 
-        Return the cycles of the first and the last command.
+        The first command is issued not before cycle `time`; if the row is not open, it is opened
+        first. Return the cycles of the first and the last command.
         """
         first, _ = self.access(bank, row, time, writes)
         last = first

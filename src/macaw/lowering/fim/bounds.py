@@ -59,11 +59,12 @@ def _least_stages(table: OptionTable, islands: int) -> int:
     """Return the lower bound `LeastCycles.stages`; 0 if every task can overlap another one.
 
     The tasks that nothing overlaps divide the other tasks into stages: those before the first such
-    task, those between two of them, and those after the last one. The bound is the sum of the
-    cycles of the stages and of these tasks. A stage takes at least `_least_work` cycles, and at
-    least the cycles of its longest path. These are the greatest level of a task in the stage, minus
-    the level of the task after the stage. (`OptionTable.levels`: a task's level is the least number
-    of cycles from its start to the end of all tasks that depend on it.)
+    task, those between two of them, and those after the last one. The bound is the sum of the least
+    cycles of these tasks and of the stages. A stage takes at least `_least_work` cycles. It also
+    takes at least as long as its longest path of dependent tasks. The length of this path follows
+    from the levels in `OptionTable.levels`. A task's level is the least number of cycles from its
+    start to the end of all tasks that depend on it. So the path takes the greatest level of a task
+    in the stage, minus the level of the task after the stage.
     """
     alone = _alone(table)
     if not alone:

@@ -92,7 +92,10 @@ class DepthwiseJob:
 
     @property
     def side(self) -> int:
-        """The number of banks that compute a share at once, each for other channels."""
+        """The number of banks that work on one share of the result's rows at the same time.
+
+        Each of them computes other channels.
+        """
         return min(self.groups, self.memory.banks // self.shares)
 
     @property
@@ -226,10 +229,11 @@ class DepthwiseJob:
     def _sums(self, needs: NDArray[np.int64]) -> Iterator[Word]:
         """Yield the words that sum the products of a chunk of results in register Rz.
 
-        `needs` has the index of the pixel for each result and tap, in shape (results, taps). Each
-        result adds its taps in order. The block opens the first row that has the next pixel of a
-        result. It then adds all products for which the next pixel of a result is in this row,
-        before it opens another row.
+        `needs` has the index of the pixel that each tap of each result reads, in shape (results,
+        taps). A result adds its products in the order of the taps. So at any time each result has
+        one next pixel. The block opens the first row that contains the next pixel of any result. It
+        adds products as long as the next pixel of some result is in this row, and only then opens
+        another row.
         """
         rows, columns = np.divmod(needs, COLUMNS - self.taps)
         done, accumulates, slot = [0] * len(needs), -1, -1
@@ -371,9 +375,9 @@ class DepthwiseJob:
 
     @property
     def _divisors(self) -> list[int]:
-        """The constants by which functions divide, as indices in the third axis of `_constants`.
+        """The indices, in the third axis of `_constants`, of the constants that are divisors.
 
-        In these constants the unused lanes are 1, not 0.
+        The unused lanes of a divisor are 1, those of other constants are 0.
         """
         binary = [number for number in self.whole.after if FUNCTIONS[number].operands == 2]
         return [self.taps + place for place, number in enumerate(binary) if number == DIV]

@@ -115,8 +115,9 @@ class _Dispatcher(ProgramWriter):
     def scratch_label(self, step: Step, symbol: str) -> str:
         """Return the label of the local memory `symbol` through which the copies of a step pass.
 
-        For results that are tiles, all steps share this memory, because the dma makes copies one
-        after the other. Other memory has to be zero where no copy writes, so each step has its own.
+        All steps use the same memory to turn tiles of results into rows, because the dma makes
+        copies one after the other. For other copies each step has memory of its own, which must
+        remain zero where no copy writes.
         """
         is_result = symbol.endswith(".tiles")
         return "_results" if is_result else super().scratch_label(step, symbol)

@@ -273,9 +273,10 @@ class _Island:
         return align_up(time, self.step)
 
     def access(self, column: int, time: int, writes: bool) -> tuple[int, int]:
-        """Read or write a column and return its times, as `BankTiming.access` does.
+        """Read a column over the channel, or write one if `writes`, not before cycle `time`.
 
-        `column` counts the columns of the whole island.
+        `column` counts the columns of the whole island. Return the cycle of the command and the
+        first cycle after the data of the column.
         """
         bank, rest = divmod(column, self.banks.geometry.rows * COLUMNS)
         return self.banks.access(bank, rest // COLUMNS, time, writes, self.step)

@@ -30,7 +30,11 @@ class IntegerSteps(NamedTuple):
 
     @property
     def factors(self) -> Iterator[tuple[int, range]]:
-        """Pairs (row of a factor, rows of the digits that it multiplies), as indices."""
+        """Which row of factors multiplies which rows of digits, as pairs (row, range of rows).
+
+        The bias is the sum of digits times factors. Both are rows that the banks store for the
+        bias, and a row is given by its index among these.
+        """
         if self.bias:
             yield 0, range(1, 2)
         if self.bias > 2:

@@ -1,4 +1,4 @@
-"""Represents tensors of a quantised network as reordered numbers of tensors in a graph of tasks.
+"""Stores values of a quantised network as tensors of a task graph, with the order of the numbers.
 
 A node that only moves numbers needs no task: it changes the order in which the numbers of a tensor
 are read. If a task needs its operand in another order than that of the memory, a gather makes it.

@@ -138,7 +138,10 @@ class _Joining:
             self._current(tensor)
 
     def _join(self, group: _Group) -> None:
-        """Add the joint product of a group, or its two joint products and their sum."""
+        """Add the joint product of a group to the new graph.
+
+        If each member of the group is a sum of two products, add two joint products and their sum.
+        """
         count, outputs = len(group.members), group.outputs
         rows, columns = outputs[0].rows, outputs[0].columns
         wholes = []

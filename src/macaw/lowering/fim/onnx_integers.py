@@ -402,7 +402,7 @@ class _Reader:
         self.values[layer.outputs[0]] = moved
 
     def _rescaled(self, layer: MoveLayer, rescale: Requantisation | None) -> IntegerValue:
-        """Return the operand of a layer that moves numbers, converted to the result's scale."""
+        """Return the operand of a layer that moves numbers, after `rescale` if it is not None."""
         value, shape = self._value(layer.inputs[0]), self.network.tensors[layer.inputs[0]].shape
         if rescale is None:
             return value

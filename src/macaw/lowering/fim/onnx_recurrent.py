@@ -112,8 +112,8 @@ def _outputs(
 ) -> list[TaskValue]:
     """Return the node's outputs: all states h, then those last states that are outputs.
 
-    `runs` has the results of `_run` of each direction. `shape` is the shape of all states h: (time
-    steps, directions, batch, hidden).
+    `runs` has a pair for each direction: the states h of all time steps, and the last states.
+    `shape` is the shape of all states h: (time steps, directions, batch, hidden).
     """
     steps, ways, batch, hidden = shape
     lasts = []

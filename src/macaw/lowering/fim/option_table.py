@@ -127,10 +127,11 @@ def option_table(
 ) -> OptionTable:
     """Return the options of each single task; with `together`, also of all other units.
 
-    `ask` returns the options and refusals of a unit. In a chain, a sum or a depthwise convolution,
-    the output of each task but the last is no result of the graph, and only one task reads it, a
-    task of the same unit. Any task may read the results of a group. Raises `LowerError` if a
-    task has no option.
+    `ask` returns the options and refusals of a unit: a single task, a chain, a sum of products, a
+    depthwise convolution, or a group of functions. A group has several results, which any task may
+    read. Any other unit has one result, the output of its last task: each other output is read by
+    one task only, of the same unit, and not by the host. Raises `LowerError` if a task has no
+    option.
     """
     readers = _readers(graph)
     results = {tensor.memory.name for tensor in graph.results}
@@ -190,9 +191,9 @@ def _of_functions(
 ) -> dict[Unit, Sequence[Option | Refusal]]:
     """Return the answers of `ask` for each function of elements, as a unit of one task.
 
-    Raises `LowerError` if `ask` refuses a function on every island, and never for lack of memory.
-    Then no island has the function in this number format, so units of several tasks with it have no
-    options, either. The error comes before `ask` is called for all other units, which takes long.
+    Raises `LowerError` if `ask` refuses a function on every island, and no refusal is for lack of
+    memory. Then no island has the function in this number format, alone or with other tasks. The
+    caller learns this before it calls `ask` for all other units, which takes long.
     """
     answers: dict[Unit, Sequence[Option | Refusal]] = {}
     for task in reversed(graph.tasks):

@@ -215,9 +215,9 @@ class GraphPlan:
     the banks it uses again.
 
     `options_by_cost`, `refusals` and `separate_end` have one entry for each step; explanations use
-    them. `separate_end` is for steps with several tasks: the cycle in which the plan would end if
-    two steps, or a step for each task, did these tasks, whichever ends first. It is 0 if
-    there is only one task, or if the tasks cannot be separated.
+    them. `separate_end` is for steps with several tasks. It is the cycle in which the plan would
+    end if these tasks were done in two steps or in a step for each task: the earlier of the two
+    ends. It is 0 if there is only one task, or if the tasks cannot be separated.
     """
 
     graph: Graph

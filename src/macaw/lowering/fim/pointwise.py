@@ -110,9 +110,10 @@ class PointwiseJob:
 
     @cached_property
     def _words_of_column(self) -> tuple[tuple[ColumnWord, ...], int]:
-        """The words that compute one column of each result, and the number `places`.
+        """The words that compute one column of each result, and the number of places in a row.
 
-        For a single function there are no words here, because `_row` computes several columns at
+        A place is the part of a bank's row that one operand, result or intermediate value takes. A
+        job with a single function has no words here, because `_row` computes several columns at
         once.
         """
         if self._is_single:
@@ -136,8 +137,8 @@ class PointwiseJob:
     def chunk(self) -> int:
         """The number of columns that one operand takes in a row of a bank.
 
-        It is the least number with which the job needs no more rows than with the largest possible
-        chunks. So the chunks of all banks have nearly the same size.
+        With the largest possible chunks, the job needs a certain number of rows. `chunk` is the
+        least number of columns with which it needs as few. So all banks get nearly equal chunks.
         """
         rows = -(-self.columns // (COLUMNS // self.places * self.memory.banks))
         return -(-self.columns // (rows * self.memory.banks))

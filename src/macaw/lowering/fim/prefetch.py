@@ -74,11 +74,13 @@ def reduced(plan: GraphPlan, rows: int) -> GraphPlan:
     """Return the plan with fewer constants in the banks at a time, so that `rows` are enough.
 
     `rows` is the number of rows of a bank for steps whose constants do not stay. If these are
-    enough, the result is `plan` itself. Otherwise the function takes the uses of rows (`_Use`) in
-    order of time, and changes the plan at the first use that does not fit, until all fit. If this
-    use begins with a copy of constants in advance, they are copied with the step's other inputs
-    instead. If not, other uses have rows in the same banks at this time. The function changes the
-    one that ends last, so that it has no rows then (`_shortened`).
+    enough, the result is `plan` itself. A use (`_Use`) is the time in which steps need rows for
+    their constants. The function finds the first use, in order of time, for which too few rows are
+    free, changes the plan, and repeats this until all uses fit.
+
+    There are two changes. If the use begins with a copy of constants in advance, the constants are
+    copied with the step's other inputs instead. If not, then of the other uses that need rows of
+    the same banks at this time, the one that ends last gives up its rows (`_shortened`).
     """
     while True:
         placed, misfit = _placed(plan, rows)
@@ -92,7 +94,7 @@ def reduced(plan: GraphPlan, rows: int) -> GraphPlan:
 
 
 def _shortened(plan: GraphPlan, use: _Use, end: int) -> GraphPlan:
-    """Return the plan in which `use` has no rows at action number `end`.
+    """Return the plan changed so that `use` needs no rows at action number `end`.
 
     If the first step of the use copies its other inputs only after this action, its constants come
     with these inputs and not in advance: the use begins later. Otherwise the use ends before this

@@ -92,11 +92,12 @@ def _moved(plan: GraphPlan, step: Step, where: int | None) -> GraphPlan:
 
 
 def _places(plan: GraphPlan, step: Step) -> Iterator[int | None]:
-    """Yield the values to try as the argument `where` of `_moved`, for the constants of a step.
+    """Yield the places to try for the copies of a step's constants.
 
-    They are the numbers of the actions in at most `WAITS` waits of the dma: the longest waits
-    before the copies of the step's other inputs. If the constants come in advance now, the last
-    value is None.
+    A place is the number of the action before which they would be copied (`where` of `_moved`). In
+    each of these actions the dma waits, before the step's other inputs are copied. There are at
+    most `WAITS` places, those with the longest waits first. If the constants now come in advance,
+    the last item is None: to copy them with the other inputs.
     """
     # The step is the first that uses these constants: a holder comes before the steps that use its
     # constants again (`clock.Track`).

@@ -141,7 +141,7 @@ class ProducerConsumerJob:
         return {symbol: tensor for symbol, tensor in operands.items() if tensor.data is not None}
 
     def _stays(self, symbol: str) -> bool:
-        """Return whether the operand with a symbol, as in `_constants`, stays in the banks."""
+        """Return whether an operand stays in the banks; `symbol` is its symbol in the copies."""
         return self.resident and symbol in self._constants
 
     @property
@@ -222,8 +222,8 @@ def _around(producer: StreamTiling, number: int) -> tuple[tuple[Word, ...], tupl
 def _bank_between(producer: StreamTiling) -> int:
     """Return the number of the bank with the buffer that a producer fills.
 
-    This bank follows the banks with the producer's tiles of B. The first producer also has a bank
-    with a buffer of A after these banks; there, the bank that it fills comes next.
+    The producer's own banks come before it: the banks with tiles of B and, only for the first
+    producer, one bank with the buffer of A.
     """
     return producer.link.bank + producer.banks + (not producer.link.takes_pushed)
 

@@ -37,7 +37,10 @@ class ProductPart:
 
 
 def product_parts(plan: GraphPlan) -> tuple[ProductPart, ...]:
-    """Return one part for each step of a plan; each step must do a product or a part of one."""
+    """Return, for each step of a plan, which rows and columns of which product it computes.
+
+    Each step must do one product, or the part of a product that one of several islands computes.
+    """
     parts = []
     for step in plan.steps:
         (task,) = step.tasks
@@ -61,9 +64,9 @@ def product_parts(plan: GraphPlan) -> tuple[ProductPart, ...]:
 
 
 def whole_products(graph: Graph) -> tuple[ProductPart, ...]:
-    """Return one part for each product of a graph of products: all of it, in the layout `dot`.
+    """Return each product of a graph as a single part, in the layout `dot`.
 
-    These parts need no plan.
+    All tasks of the graph must be products. Unlike `product_parts`, this needs no plan.
     """
     parts = []
     for task in graph.tasks:

@@ -43,10 +43,10 @@ class Replay:
 
 
 class _Known:
-    """One of the two tracks of a known plan (`clock.simulate`), which ends in cycle `end`.
+    """The known plan as one track, in which results are fetched either late or early (`eager`).
 
-    `tracks` has copies of the track: before each option, and after the last one. `states` has
-    `Track.state` of each copy.
+    The track ends in cycle `end`. `tracks` has copies of it: before each option, and after the last
+    one. `states` has `Track.state` of each copy.
     """
 
     def __init__(self, options: Sequence[Option], parts: Sequence[Option], eager: bool) -> None:
@@ -65,11 +65,12 @@ class _Known:
     def end_of(
         self, options: Sequence[Option], parts: Sequence[Option], same: int, after: int
     ) -> int:
-        """Return the cycle in which another plan ends, with the same `eager` as this track.
+        """Return the end of a plan that differs from the known plan in the middle, in cycles.
 
-        `options` are the options of the other plan, and `parts` those of its steps (`_parts`). The
-        plan has the first `same` options and the last `after` options of the known plan. There must
-        be enough rows for its constants that stay.
+        `options` are the options of the other plan, of which the first `same` and the last `after`
+        are those of the known plan; `parts` are the options of its steps (`_parts`). The
+        other plan fetches results as early as this track does (`Track.eager`). The banks must have
+        enough rows for those of its constants that stay.
         """
         start = self.tracks[same]
         track = start.branch()

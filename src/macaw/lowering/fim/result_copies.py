@@ -39,11 +39,11 @@ class ResultRouter:
         return Location(ISLAND, offset=offset, island=self.stream.island)
 
     def _to(self, column: int) -> int:
-        """Return the byte offset, in the tensor, of the first number of a column of the region.
+        """Return the byte offset, in the tensor, of the top number of a column of the region.
 
         `column` counts from the region's first column. In a joint product, the column belongs to
-        one of several results, which are one below the other in memory; its first number is in the
-        first row of this result.
+        one of several results, which are one below the other in memory. Then the top number is the
+        one in the first row of this result.
         """
         number, rest = divmod(self.column + column, self.part)
         return (number * self.distance + rest) * self.size

@@ -129,11 +129,13 @@ def list_schedule(
 ) -> list[Option]:
     """Return the options that a list schedule chooses, in the order of issue.
 
-    A task in `grouped` is done in its group if possible. The next task is one whose path to the end
-    is the longest, or shorter by at most the share `shorter`. The chosen option has the least sum
-    of two numbers: the cycle in which the path from this option to the end would end, and `weight`
-    times the cycles for which the option keeps the dma from other work. These are the cycles of the
-    option's copies, and of their wait for a block that still runs in the same banks.
+    The next task is one with the longest path of dependent tasks to the end of the graph, or with a
+    path that is shorter by at most the share `shorter`. `grouped` has, for some tasks, the unit in
+    which the task is done if possible.
+
+    The option with the least cost is chosen. The cost is the cycle in which the task's path would
+    end with this option, plus `weight` times the cycles for which the option occupies the dma.
+    These are the cycles of its copies, and of their wait for a block that runs in the same banks.
     """
     track, outputs = Track(eager=True), set[str]()
     left = [(row, _respects(grouped, row.unit)) for row in table.conditions]
@@ -193,9 +195,10 @@ def _respects(grouped: Mapping[Task, Unit], unit: Unit) -> bool:
 
 
 def _cheapest(table: OptionTable, track: Track, units: Sequence[Unit], weight: float) -> Option:
-    """Return the option with the least `_cost`; of equal ones, that with the least total.
+    """Return the option of `units` that costs least (`_cost`) as the next step after a track.
 
-    An option is not tried if its `_least_cost` is more than the cost of another option.
+    Of options with equal cost it returns the one that takes the fewest cycles (`Option.total`). To
+    save time, an option whose `_least_cost` exceeds a known cost is not tried.
     """
     options = [option for unit in units for option in table.options[unit]]
     bounds = [_least_cost(table, track, option, weight) for option in options]
@@ -293,7 +296,10 @@ def _climb(table: OptionTable, options: list[Option], effort: int) -> tuple[list
 
 
 def _singles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Option]]:
-    """Yield lists with one change: another option, another position, tasks joined or separated."""
+    """Yield copies of a list of options, each with one change.
+
+    A change is another option, another position, tasks joined into one start, or tasks separated.
+    """
     where = _places(options)
     for place, option in enumerate(options):
         before, after = list(options[:place]), list(options[place + 1 :])
@@ -446,9 +452,10 @@ def _least_copies(table: OptionTable) -> dict[str, float]:
 def _bounds(
     table: OptionTable, track: Track, outputs: frozenset[str], work: dict[str, float]
 ) -> Iterator[float]:
-    """Yield lower bounds of the end of any plan that begins with the steps of a track.
+    """Yield lower bounds of the cycle in which a plan ends whose first steps are those of `track`.
 
-    `outputs` are the names of the outputs of these steps. `work` is the result of `_least_copies`.
+    `outputs` has the names of the tensors that these steps make. `work` has, by the name of a
+    task's output, the dma cycles that the task needs at least (`_least_copies`).
     """
     clock = track.clock
     yield clock.end

@@ -125,9 +125,9 @@ def _sizes(fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: floa
 def _equal_end(fixed: Sequence[float], rates: Sequence[tuple[float, int]]) -> float:
     """Return the cycle in which all islands end if their regions together are the whole result.
 
-    `_sizes` returns the sizes of the regions from `fixed`, `rates` and a cycle. The sum of the
-    sizes is a linear function of the cycle. So the sums for two cycles determine the cycle for
-    which the sum is 1.
+    `fixed` and `rates` have the cycles of each island, as in `_sizes`, which returns the sizes of
+    regions that end in a given cycle. The sum of these sizes is a linear function of the cycle. So
+    the sums for two cycles determine the cycle for which the sum is 1, the whole result.
     """
     at_zero, at_one = (sum(_sizes(fixed, rates, end)) for end in (0.0, 1.0))
     return (1 - at_zero) / (at_one - at_zero)

@@ -148,9 +148,10 @@ class StreamTiling:
 
     @property
     def patterns(self) -> int:
-        """The number of columns for a function's second operand in one round.
+        """The number of columns that one second operand of a function takes in a round.
 
-        Slice s of an item's results uses column s modulo this number.
+        The slices of an item's results use these columns in turn: slice s uses column s modulo this
+        number.
         """
         if self.layout == DOT:
             return self.slices
@@ -166,9 +167,10 @@ class StreamTiling:
 
     @property
     def operand_row(self) -> int:
-        """The first row of a bank that has operands (`operands`); each round has one such row.
+        """The number of the bank row that has the bias and the second operands of functions.
 
-        It counts from the stream's first row, `row`.
+        It is the row for round 0; the next rows are for the next rounds. The number counts from the
+        stream's first row, `row`.
         """
         return self.rounds * self.depth
 
@@ -207,15 +209,15 @@ class StreamTiling:
         return part(max(map(self.columns_of, range(self.blocks))), COLUMNS)
 
     def tiles_of(self, block: int) -> DistinctTiles:
-        """Return the distinct tiles of A that a block needs, if A consists of windows."""
+        """Return the tiles of A that a block needs, each once; A's rows are windows of an image."""
         assert self.windows is not None
         return distinct_tiles(self.windows, block * self.share, self.share, self.tile[:2])
 
     def pulled_columns(self, block: int) -> list[int]:
-        """Return the columns of a block's buffer in the order in which a round pulls them.
+        """Return the index in a block's buffer of each column that a round pulls, in order.
 
-        The method is only for an A that consists of windows. Columns count from the first one of
-        the buffer.
+        The method is only for an A whose rows are windows of an image. The buffer then stores each
+        tile once, so a round can pull the same column several times.
         """
         order = self.tiles_of(block).order.reshape(self.items, self.high, self.steps)
         return [int(column) for column in order.swapaxes(1, 2).reshape(-1)]
@@ -238,7 +240,10 @@ class StreamTiling:
 
     @property
     def mask(self) -> int:
-        """A bit mask of the stream's banks, for a stream that takes no tiles from another one."""
+        """A bit mask of the stream's banks, with the banks of its buffers.
+
+        It is only for a stream that has these buffers: one that takes no tiles from another stream.
+        """
         return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
     def offset(self, bank: int, row: int = 0) -> int:
@@ -291,11 +296,11 @@ class StreamTiling:
         return tiles.reshape(self.banks, self.rounds * self.depth, COLUMNS, k * n)
 
     def row_tiles(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Return the second operands of functions, such as biases, in the order of a block's banks.
+        """Return row operands, such as biases, in the order in which a block's banks store them.
 
-        Each item of `rows` has as many numbers as a row of C, and is used for each row of C. In
-        int8 the rows of the product's bias come first. The result has shape (banks, rounds, 32
-        columns, lanes).
+        A row operand has one number for each column of C, and is applied to every row of C. `rows`
+        has these operands: in int8 first the rows of the product's bias, then the second operand
+        of each binary function. The result has shape (banks, rounds, 32 columns, lanes).
         """
         lanes, (m, _, n) = self.shape.numbers.lanes, self.tile
         tiles = np.zeros((self.banks, self.rounds, COLUMNS, lanes), self.shape.numbers.numbers)

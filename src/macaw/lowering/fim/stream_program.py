@@ -177,9 +177,9 @@ def _item(
 def _row(stream: StreamTiling, deep: int, slot: int, pulls: Iterator[Pull]) -> Iterator[Word]:
     """Yield the words that multiply by the tiles of B in row `deep` of a round; this row is open.
 
-    The register rz_slot says where in Rz the next sums go. After a step along k it is `slot`; if
-    that is not 0, a word sets it to 0 before the next step. `pulls` has the words of the next
-    pulls.
+    A row has tiles for several steps along k. The register rz_slot says to which slice of Rz the
+    next sums go. Each step leaves it at `slot`; if this is not 0, a word sets it to 0 before the
+    next step. `pulls` has the words of the next pulls.
     """
     for step in range(min(stream.deep, stream.steps - deep * stream.deep)):
         at = deep * stream.deep + step

@@ -29,9 +29,10 @@ def gathered(x: Numbers, segments: NDArray[np.integer[Any]], shape: tuple[int, i
 def scattered(
     values: Sequence[Numbers], segments: NDArray[np.integer[Any]], shape: tuple[int, int]
 ) -> Numbers:
-    """Return `values[1]`, or zeros, with the numbers of `values[0]` at the indices `segments`.
+    """Return the result of a scatter: a matrix in which the numbers of `values[0]` replace others.
 
-    `segments` has shape (segments, width), the result has shape `shape`.
+    The matrix is `values[1]`, or zeros if there is none, and has shape `shape`. `segments` has the
+    index in it (row by row) at which each number of `values[0]` goes, in shape (segments, width).
     """
     target = values[1].copy() if len(values) > 1 else np.zeros(shape)
     target.reshape(-1)[segments] = values[0].reshape(segments.shape)

@@ -321,10 +321,11 @@ class Router:
 def _columns_of(
     keys: NDArray[Any], size: int
 ) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
-    """Yield the copies of tiles that are columns of the image, in the form that `runs` yields.
+    """Yield the copies that put tiles, each 32 adjacent bytes of an image, one after the other.
 
-    The tiles are copied one after the other, 32 bytes each. `keys` has the index of each tile's
-    first number, in shape (tiles, 1); `size` is the size of a number in bytes.
+    `keys` has the index in the image of each tile's first number, in shape (tiles, 1); `size` is
+    the size of a number in bytes. Each item has the byte offsets of destination and source, and
+    (bytes of a row, rows, strides in bytes of destination and source).
     """
     to = np.arange(len(keys)) * COLUMN_BYTES
     return runs(to, keys[:, 0] * size, np.full(len(keys), COLUMN_BYTES))

@@ -102,12 +102,12 @@ def distinct_tiles(
 
 @dataclass(frozen=True)
 class LineGroups:
-    """An image in another order, in which lines of one tile are side by side.
+    """An image in another order, in which lines (rows of a tile) of one tile are side by side.
 
-    The image has `pixels` pixels of `pitch` numbers each. Group g has the `deep` numbers of each
-    pixel that start at number g * `deep`, pixel after pixel; the groups follow each other. The last
-    pixel of the image may be incomplete: `counts` has, for each group, the number of pixels that
-    have all `deep` numbers of the group.
+    The image has `pixels` pixels of `pitch` numbers each. Each pixel is cut into pieces of `deep`
+    numbers. The new order has first piece 0 of every pixel, which is group 0, then piece 1 of every
+    pixel, and so on. The last pixel of the image may be incomplete: `counts` has, for each group,
+    the number of pixels that have this piece completely.
     """
 
     pitch: int
@@ -117,22 +117,26 @@ class LineGroups:
 
     @property
     def numbers(self) -> int:
-        """How many numbers all groups hold together."""
+        """The count of numbers of the whole image in this order."""
         return self.pixels * self.pitch
 
     def places(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the indices in the groups for lines that begin at `keys` in the image."""
+        """Return at which indices of the image in this order certain lines begin.
+
+        `keys` has the index in the image, in its own order, at which each of these lines begins. A
+        line is a row of a tile.
+        """
         pixels, inside = np.divmod(keys, self.pitch)
         return (inside // self.deep * self.pixels + pixels) * self.deep
 
 
 def line_groups(keys: Sequence[NDArray[np.int64]], deep: int, numbers: int) -> LineGroups | None:
-    """Return the groups of the image, or None if they do not reduce the number of copies.
+    """Return the order of an image in which fewer copies bring the tiles, or None if there is none.
 
-    `keys` has the keys of the tiles of each block, as in `DistinctTiles`. A line has `deep`
-    numbers; the image has `numbers` numbers. If lines that are in different places of the image are
-    side by side in the groups, one copy can move several of them. The pitch is the most frequent
-    distance of two lines.
+    `keys` has, for each block, the indices in the image at which the lines of its tiles begin
+    (`DistinctTiles.keys`). A line has `deep` numbers; the image has `numbers` numbers. In the new
+    order, lines from different places of the image are side by side, so one copy can move several.
+    The distance that most neighbouring lines of a tile have counts as the length of a pixel.
     """
     every = np.concatenate(keys)
     distances, frequency = np.unique(np.diff(every, axis=1), return_counts=True)
@@ -147,10 +151,11 @@ def line_groups(keys: Sequence[NDArray[np.int64]], deep: int, numbers: int) -> L
 
 
 def adjacent_lines(places: NDArray[np.int64], deep: int) -> list[tuple[int, int]]:
-    """Return runs of lines that are side by side in all tiles, as (first line, number of lines).
+    """Return the runs of lines of a tile that follow one another in memory without a gap.
 
-    `places` has where each line of each tile begins, in shape (tiles, lines); a line has `deep`
-    numbers.
+    A line is a row of a tile and has `deep` numbers. `places` has the index at which each line of
+    each tile begins, in shape (tiles, lines). A run must be without gaps in every tile. Each run is
+    (index of its first line, number of lines).
     """
     joint = (np.diff(places, axis=1) == deep).all(axis=0)
     begins = [0, *(np.flatnonzero(~joint) + 1).tolist()]

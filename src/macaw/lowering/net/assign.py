@@ -321,7 +321,7 @@ class _Assigner:
         }
 
     def _real_sums(self, output: Dequantisation, name: str) -> None:
-        """Make an `Edge` for an output whose real numbers the host computes from a layer's sums."""
+        """Let the host compute the real numbers of output `name` from the sums of a layer."""
         tensor = self.model.tensors[name]
         self.outputs[name] = Edge(
             name, name, self.tensors[name].dtype, tensor.shape, tensor.dtype,

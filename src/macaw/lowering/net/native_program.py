@@ -87,7 +87,7 @@ def _vectors(model: Model, port: Port) -> int:
 
 
 def describe(layer: NativeLayer) -> str:
-    """Return the operator of a layer, with the numbers of native vectors of inputs and result."""
+    """Return a text with a layer's operator and how many native vectors it reads and makes."""
     taken = sum(_vectors(layer.native, port) for port in layer.native.inputs)
     count, native = layer.vectors
     return f"{layer.operator} on nnp: {taken} to {count} native vectors of {native}"

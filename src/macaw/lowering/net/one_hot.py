@@ -56,8 +56,9 @@ class _Region:
     def _joins(self, layer: Layer) -> bool:
         """Return whether a layer belongs to the region; if so, add its result to `known`.
 
-        The layer belongs to it if all its inputs apart from constants are in `known`, and if its
-        result at a position depends on no other position.
+        The layer belongs to it if its result at a position depends only on the tensor `index` at
+        this position. So all its inputs must be constants or tensors in `known`, which are `index`
+        and the results of the region's layers so far. And it must not mix positions.
         """
         rule = _RULES.get(type(layer))
         inputs = [name for name in layer.inputs if name in self.model.tensors]

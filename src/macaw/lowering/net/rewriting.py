@@ -203,8 +203,9 @@ class Rewriting:
         return wide, requantisation(output.multipliers, Quantisation(scale), WIDE)
 
     def finish(self, layer: Layer, source: str, output: Requantisation) -> None:
-        """Append the layer that converts `source`, which `finished` returned, to a layer's result.
+        """Append the layer that converts the int16 tensor `source` to the result of `layer`.
 
+        `source` is the tensor that `finished` has added: the result before its zero point is added.
         The new layer adds the zero point of `output` and limits the result to its type and range.
         """
         last = replace(output, multipliers=np.asarray(1.0, np.float32))

@@ -277,7 +277,8 @@ class ChainWriter:
         Examples are ("InitialVrf, x", "", "InitialVrf, x") and ("Dram, x", "_inc", "Dram, x, 2");
         for a queue the first text is its name. The ending is "_inc" if the address advances from
         row to row; the last operand then says by how much. `file` is the register file, or None for
-        the operand of `v_rd`. `rows` and `stepped` are those of `statements`.
+        the operand of `v_rd`. `rows` says whether the chain's rows are written one by one,
+        `stepped` whether the chain is in a time loop.
         """
         tensor = self.model.tensors[place.tensor]
         if tensor.memory in (ops.NET_IN, ops.NET_OUT):
@@ -294,8 +295,9 @@ class ChainWriter:
     def address(self, tensor: Tensor, place: Place, memory: str, rows: bool, stepped: bool) -> str:
         """Return the address of a place in a memory as an expression of the symbols STEP and ROW.
 
-        `tensor` is the tensor of the place. `rows` and `stepped` are those of `statements`: ROW
-        occurs only with `rows`, STEP only if `stepped`.
+        `tensor` is the tensor of the place. ROW, the number of the row, occurs only if the chain's
+        rows are written one by one (`rows`). STEP, the number of the time step, occurs only if the
+        chain is in a time loop (`stepped`).
         """
         terms = [self.names[tensor.name, memory]]
         if tensor.slots > 1:

@@ -39,9 +39,10 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Image:
-    """An image on the device: its rows (`value`), and which channel each place of a row has.
+    """An image on the device, with one row (of `value`) for each position of the image.
 
-    `keys` has the index of this channel for each place, or -1 for padding; rows do not differ.
+    `keys` has the index of the channel in each place of a row, or -1 for padding. It is the same
+    for all rows.
     """
 
     value: Value

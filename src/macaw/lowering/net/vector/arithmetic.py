@@ -109,10 +109,10 @@ class Rounding:
                 k.put(f"vsplat.{letter} {register}, t0")
 
     def write(self, k: Kernel, between: Sequence[str] = ()) -> None:
-        """Write the rounding of the numbers in the registers `quarters`.
+        """Write code that rounds the numbers in the registers `quarters` to results.
 
-        `between` are instructions that do not depend on the rounding. They are written after the
-        first narrowing, so that less time is spent waiting.
+        `between` are other instructions, which do not depend on the rounding. They are put between
+        the `vnarrow` instructions and those that need their results, which would have to wait.
         """
         quarters = self.quarters
         if self.floating:

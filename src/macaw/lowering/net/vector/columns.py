@@ -79,8 +79,8 @@ class Columns:
     def fold(self, positions: int) -> int:
         """Return how many positions to treat as one, so that all begin at multiples of 16 bytes.
 
-        With 4 channels of int8, four positions are treated as one. The result is 1 if `positions`
-        is that number itself, or no multiple of it.
+        With 4 channels of int8, four positions have 16 bytes, so the result is 4. It is 1 instead
+        (no positions are joined) if `positions` is not divisible by 4, or is not more than 4.
         """
         count = VECTOR_BYTES // self.granule
         return count if positions % count == 0 and positions > count else 1

@@ -305,5 +305,5 @@ class _Group:
 
 
 def _halves(form: FixedPoint | None) -> bool:
-    """Return whether a fixed-point form is computed in lanes of 16 bits."""
+    """Return whether `form` is computed in lanes of 16 bits; False if there is no form."""
     return form is not None and form.bits == 16

@@ -120,9 +120,10 @@ def _(operation: Resize) -> Moves:
 
 
 def _places(operation: Resize, axis: int) -> list[tuple[int, int, int, int]]:
-    """Return the rows (axis 0) or columns (axis 1) to copy, as runs of consecutive input places.
+    """Return the rows (axis 0) or columns (axis 1) of the image to copy, as runs of adjacent ones.
 
-    Each run is (position in the result, first place, length, step of positions).
+    Each run is (index of its first row in the result, index of its first row in the image, number
+    of rows, distance of its rows in the result); for axis 1 the same with columns.
     """
     old, new = operation.shape[axis], operation.sizes[axis]
     if new % old == 0:

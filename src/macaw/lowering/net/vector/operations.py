@@ -259,7 +259,10 @@ class AveragePool(Pool):
     counts_pads: bool = False
 
     def counted(self, axis: int, place: int) -> int:
-        """Return how many rows (axis 0) or columns (axis 1) of a window count for the mean."""
+        """Return how many rows (axis 0) or columns (axis 1) of a window count for the mean.
+
+        `place` is the row or column of the window's result.
+        """
         if not self.counts_pads:
             return len(self.window(axis, place))
         first = place * self.strides[axis] - self.pads[axis]

@@ -138,9 +138,9 @@ def _period(places: Places, axis: int) -> int:
 
 
 def _runs(places: Places, axis: int) -> Iterator[tuple[int, int]]:
-    """Yield (first, length) of runs of slices along an axis.
+    """Divide an array into runs of slices along an axis; yield (first slice, number of slices).
 
-    In a run, each number grows by the same constant from slice to slice.
+    Within a run, all numbers grow by the same constant from one slice to the next.
     """
     changes = np.moveaxis(np.diff(places, axis=axis), axis, 0).reshape(places.shape[axis] - 1, -1)
     same = (changes == changes[:, :1]).all(1)

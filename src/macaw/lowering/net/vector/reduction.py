@@ -15,9 +15,10 @@ KINDS = {"ReduceSum": "add", "ReduceMean": "add", "ReduceMax": "max", "ReduceMin
 class Reduction(VectorOperation):
     """A reduction of a tensor (parts, length, lanes) along `length`, in binary32.
 
-    `kind` is the name of an operator of ONNX. There are four partial results: of the elements whose
-    index modulo 4 is 0, 1, 2 and 3. The result reduces these four, in this order. A mean is the
-    sum, divided by `length`.
+    `kind` is the name of an operator of ONNX. First the elements whose index along `length` is 0,
+    4, 8, ... are reduced to a partial result, and in the same way those from index 1, 2 and 3 on.
+    Then these four partial results are reduced, in this order. A mean is the sum divided by
+    `length`.
     """
 
     shape: Shape

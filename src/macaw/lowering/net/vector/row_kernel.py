@@ -88,11 +88,11 @@ class _Rows(ABC):
     def over(
         self, source: str, act: Callable[[Sequence[str], bool], None], tables: int = 0
     ) -> None:
-        """Write a pass over a row; the pass loads groups from `source`.
+        """Write a pass over a row; the pass loads groups of lanes from the address in `source`.
 
-        `act` writes the code for the loaded registers. Its second argument says whether these are
-        the last group, with fewer places. The code also advances the pointer of the result, and the
-        pointers of `tables` tables.
+        `act` writes the code for the registers with loaded groups. Its second argument says whether
+        this is the incomplete group at the row's end. The pass also advances the pointer of the
+        result, and the pointers of the first `tables` tables: factors, then offsets.
         """
         k = self.k
         pointers = [_X, _Y, *(_FACTORS, _OFFSETS)[:tables]]

@@ -62,8 +62,8 @@ class Windows(ABC):
     ) -> None:
         """Prepare the code; `names` are the symbols of image, result and table.
 
-        `limits` has, for each row of the image, the number of the array's iterations that are left
-        when the row is complete; without it the image is complete.
+        `limits` is for a pool that begins while the array still computes the image. It has, for
+        each row of the image, how many iterations of the array are left when the row is in memory.
         """
         self.k, self.pool = k, pool
         rows = range(pool.result[0])
@@ -125,7 +125,10 @@ class Windows(ABC):
 
     @property
     def row_words(self) -> int:
-        """The number of words of a row of the table."""
+        """The number of words that the table has for one row of the result.
+
+        They are the addresses of the window's rows and of the result's row, and further numbers.
+        """
         return self.pool.kernel[0] + 1 + len(self.extra[0]) + bool(self.limits)
 
     def _write_table(self) -> None:
