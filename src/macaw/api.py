@@ -194,7 +194,8 @@ def load_object(path: FilePath) -> Program:
 def read_elf(path: FilePath) -> Program | ObjectFile:
     """Return the contents of an ELF file: a program, or the sections of an object for a linker.
 
-    Raises the same errors as `load_object`.
+    Raises `InputError` if the file cannot be read or is no ELF file, `ElfError` if it is not for
+    Macaw.
     """
     from macaw.asm import elf, elf_headers
 

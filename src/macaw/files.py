@@ -112,7 +112,8 @@ def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str])
 def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Return whether two paths name the same existing regular file.
 
-    For a device file the result is False, because a command may read and write it.
+    For other kinds of files, such as a terminal or a pipe, the result is False, because a command
+    may both read and write such a file.
     """
     try:
         return Path(one).is_file() and Path(one).samefile(other)

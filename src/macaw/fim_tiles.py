@@ -78,10 +78,12 @@ def untiled(
 ) -> NDArray[Any]:
     """Return the matrix of `shape` (rows, columns) from its tiles in the order of memory.
 
-    `layout` and `side` are those of `tiled`. With side "c", the tiles are results that a program
-    has stored from the result register Rz. `number_format` is as in `tiled`: an output of the type
-    bfloat16 is a float32 array, so its tiles need "bf16". Raises `InputError` if `columns` does not
-    have as many elements as the tiles.
+    `layout` is the name of an arrangement that the directive `.tiles` knows. `side` says which
+    matrix of a product c = a · b it is: "a", "b" or "c". With side "c", the tiles are results that
+    a program has stored from the result register Rz. `number_format` is fp16, fp32, bf16 or int8,
+    by default that of the type of `columns`. An output of the type bfloat16 is a float32 array, so
+    its tiles need "bf16". Raises `InputError` if `columns` does not have as many elements as the
+    tiles.
     """
     array, shape = np.asarray(columns), arguments.python_numbers(shape)
     form, elements = _elements(array, layout, side, number_format)

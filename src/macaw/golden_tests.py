@@ -40,7 +40,11 @@ OnLoad = Callable[[Program], object]
 
 @dataclass
 class Result:
-    """Those results of a run that golden tests record and compare."""
+    """What a golden test records and compares of a run.
+
+    `record` has the data for `run.json`, and `outputs` the output arrays by name. `cycles` is None
+    if the program did not exit.
+    """
 
     record: dict[str, Any]  # the contents of run.json
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict)  # by name

@@ -17,8 +17,9 @@ from macaw.lowering.nnp import tiles
 def native_tiles(matrix: ArrayLike, native: int) -> NDArray[Any]:
     """Return a matrix of shape (rows, columns) as native tiles of shape (tiles, native, native).
 
-    The tiles are in the order of m_rd: row after row of tiles, padded with zeros. `native` is the
-    device's `nnp.native`. Raises `InputError` for an array that is no matrix.
+    The matrix is padded with zeros to whole tiles. The tiles follow one another row by row, as the
+    instruction `m_rd` reads them. `native` is the device's `nnp.native`. Raises `InputError` for an
+    array that is no matrix.
     """
     return tiles.tiles_of(_matrix(matrix), int(native))
 

@@ -37,11 +37,12 @@ def map_in_processes(
 
 @contextmanager
 def process_map(workers: int, module: str = "") -> Iterator[MapAll]:
-    """Yield a function like `map_in_processes` whose calls share `workers` processes.
+    """Yield a function `map_all(function, arguments)` whose calls share `workers` processes.
 
-    With a `module`, the processes start at once and import it, while the caller does other work.
-    Otherwise they start with the first call. They end with the `with` block. A call returns at
-    once, while the processes work.
+    It returns an iterator over the result of `function` for each argument, in order. A call returns
+    at once, while the processes work. With a `module`, the processes start at once and import it,
+    while the caller does other work. Otherwise they start with the first call. They end with the
+    `with` block.
     """
     # Spawn: a forked process may inherit a lock of one of our threads.
     spawn = multiprocessing.get_context("spawn")

@@ -45,7 +45,7 @@ def print_outputs(run: Run) -> None:
 def print_arrays(
     arrays: Mapping[str, NDArray[Any]], types: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Print arrays by name, as `print_outputs` does.
+    """Print each array: a line such as `y (int32, 10)`, then its elements in NumPy's format.
 
     `types` has the declared types of tensors by name. Other arrays are printed with their own type.
     """

@@ -312,10 +312,11 @@ class LanguageServer:
     async def _ask(
         self, params: Any, load: Load, question: Callable[[Answers, Any], T]
     ) -> T | None:
-        """Return the answer of `question` about the open file that `params` name.
+        """Return the result of `question` for the open file that `params` name.
 
-        `load` returns the program of the file, with or without the assembler's result. `_ask`
-        returns None if the file is closed, or if its text changes meanwhile.
+        `load` is `Workspace.assemble`, or `Workspace.load` if the question needs only the texts of
+        the program. Returns None if the file is not open, or if its text changes before the answer
+        is complete.
         """
         uri = params.text_document.uri
         own, running = self.workspace.program_of(uri), self.workspace.running

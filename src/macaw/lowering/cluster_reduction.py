@@ -55,14 +55,16 @@ def row_summands(plan: ProductPlan) -> int:
 
 
 def most_summands(plan: ProductPlan) -> int:
-    """Return the larger of `cluster_summands` and `row_summands`."""
+    """Return how many partial sums a PE adds to one total at most, for clusters or for rows."""
     return max(cluster_summands(plan), row_summands(plan))
 
 
 def adds_in_loops(plan: ProductPlan) -> bool:
-    """Return whether each exe packet adds the sums of several positions, in a loop.
+    """Return whether an exe packet can add the sums of several positions, one in each iteration.
 
-    If not, an exe adds the sums of one position, because their loads already fill the sequence.
+    Each iteration of the sequence needs one instruction for each partial sum, and one that moves
+    the total to the output queue. If these are more than a sequence can have, the result is False.
+    Then an exe adds the sums of one position, and another exe moves the total.
     """
     return most_summands(plan) < SEQUENCE_LENGTH  # with the instruction that moves the total
 
@@ -135,9 +137,9 @@ def _adding(plan: ProductPlan, name: str, buffer: int, summands: int) -> Sequenc
 def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
     """Return the sequences that activate, requantise and store the sums of all positions.
 
-    If clusters or rows have to add their sums, the first sequence only stores raw sums, those
-    before activation and requantisation, and further sequences add them. `what` is the comment of
-    the final sequence, `raw` the comment of a sequence that stores raw sums.
+    If clusters or rows have to add their sums, the first sequence stores the sums without
+    activation and requantisation (raw sums), and further sequences add these. `what` is the comment
+    of a sequence that makes results, `raw` the comment of a sequence that stores raw sums.
     """
     steps = finish(plan, [0])
     body = [*steps.body, "st base=0"]
@@ -208,10 +210,10 @@ def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
 
 
 def _cluster_exes(plan: ProductPlan, first: int, raw: bool) -> Iterator[Exe]:
-    """Yield the exe packets that add the clusters' sums of some positions, from `first` on.
+    """Yield the exe packets with which cluster 0 adds the clusters' sums, for some positions.
 
-    There are as many positions as one packet can take (`positions_of_exe`). Cluster 0 adds. With
-    `raw`, the packets store the totals as raw sums, else as results.
+    The positions begin at `first`; their number is that of `positions_of_exe`. With `raw`, the
+    packets store the totals as raw sums, else as results.
     """
     data = list[str]()
     for place in range(first, first + positions_of_exe(plan, cluster_summands(plan))):
@@ -228,9 +230,9 @@ def row_reduction_exes(plan: ProductPlan) -> Iterator[Exe]:
 
 
 def _row_exes(plan: ProductPlan, first: int) -> Iterator[Exe]:
-    """Yield the exe packets that add the rows' sums of some positions, from `first` on.
+    """Yield the exe packets with which row 0 adds the sums of all rows, for some positions.
 
-    There are as many positions as one packet can take (`positions_of_exe`). Row 0 adds.
+    The positions begin at `first`; their number is that of `positions_of_exe`.
     """
     places = range(first, first + positions_of_exe(plan, row_summands(plan)))
     rows = range(plan.partition.rows)

@@ -222,7 +222,7 @@ class PointwiseProduct(Product):
         return ", as a matrix product"
 
     def describe(self) -> str:
-        """Return the text that `Convolution.describe` returns for the same convolution."""
+        """Return a text for messages: `convolution 1 × 1, stride 1 × 1, padding 0 × 0, of ...`."""
         assert self.image is not None
         return self.image.describe()
 

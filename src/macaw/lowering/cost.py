@@ -57,7 +57,7 @@ CONFIG_CYCLES = 3  # cycles of the bus for one sequence and its packet
 
 @dataclass(frozen=True)
 class Traffic:
-    """The bytes that a program moves, by purpose; `between` is for copies inside the chip."""
+    """The numbers of bytes that the dma moves in a run of a program, by purpose."""
 
     program: int  # packets and sequences, copied into both halves
     copies: int  # copies of x into a frame of zeros, or of its necessary pixels; zeros of paddings
@@ -215,7 +215,7 @@ def _bytes(shapes: Sequence[TransferShape]) -> int:
 
 @dataclass(frozen=True)
 class _IterationTransfers:
-    """The dma transfers in one iteration by shape, and numbers of bytes over all iterations."""
+    """The shapes of an iteration's transfers of activations and results, and sums of bytes."""
 
     activations: list[TransferShape]
     results: list[TransferShape]
@@ -280,7 +280,7 @@ def _overlapped_work(
 ) -> tuple[float, float]:
     """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration.
 
-    It loads new activations if `entering`, starts sums if `first`, and completes them if `last`.
+    The iteration loads activations if `entering`, starts sums if `first`, ends them if `last`.
     """
     control = IterationCycles.of(plan.config)
     shapes = list(_step_loads(plan, moves, entering, first, last))
@@ -438,7 +438,7 @@ def _stationary_cycles(
     """Return the cycles of a packet list that loads weights once and multiplies row by row by them.
 
     A PE adds `loads` products for one row of activations. If activations stay in the PEs for
-    several tiles, only a list with `entering` loads them. With `last`, it completes the sums.
+    several tiles, only a list with `entering` loads them. With `last`, the list ends the sums.
     """
     config, rows = plan.config, plan.tile.m
     width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows

@@ -30,11 +30,11 @@ from macaw.lowering.tile_estimate import Numbers, Reals, TileEstimate
 
 @dataclass(frozen=True)
 class TileGrid:
-    """Tiles of a convolution that an estimate compares, as arrays of equal shape.
+    """The sizes of the tiles of a convolution that an estimate compares.
 
-    `groups` has each tile's rows, `columns` its columns of output positions, and `k` its input
-    channels. All tiles have `n` output channels, and take a part of size `taps` (height, width) of
-    the kernel.
+    `groups`, `columns` and `k` are arrays of equal shape with a number for each tile: rows of
+    output positions, columns of output positions, and input channels. All tiles have `n` output
+    channels, and take a part of size `taps` (height, width) of the kernel.
     """
 
     groups: Numbers  # rows of output positions
@@ -138,7 +138,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def some(self) -> ImagePlan:
-        """The plan of an arbitrary tile; the class reads only numbers that all tiles share."""
+        """The plan of an arbitrary tile, for the numbers that are the same for all tiles."""
         tile = ImageTile(1, 1, self.grid.n, self.part.length("K"))
         return ImagePlan(self.product, self.config, self.mapping, self.part, tile)
 
@@ -259,9 +259,9 @@ class _Estimate(TileEstimate):
 
     @property
     def dma_transfers_and_cycles(self) -> tuple[Reals, Reals]:
-        """The number of transfers in one iteration, and their cycles.
+        """The number of dma transfers in one iteration, and the cycles that they take.
 
-        Zeros of the padding are not loaded.
+        Both are means over all iterations. Of a slab, only the part inside the image is loaded.
         """
         part, some, outputs = self.part, self.some, self.outputs
         lines, beats = self.slab_lines_and_beats()

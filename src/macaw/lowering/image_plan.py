@@ -110,9 +110,9 @@ class ImagePlan(ProductPlan):
     def x_pitches(self) -> tuple[int, int, int]:
         """The distances to the next row, column and channel of the source image, in elements.
 
-        The source image has the size `source_size`. If two tensors form it, the rows of the image
-        alternate between the tensors. So neighbouring rows of a tensor are two image rows apart,
-        and the distance to the next image row is half of their distance.
+        The source image has the size `source_size`. If two tensors form it, one has the even rows
+        of the image, the other the odd rows. The distance to the next image row is then half of the
+        distance between rows of a tensor.
         """
         size = (*self.source_size, self.product.channels)
         row, column, channel = self.product.pitches(self.product.layout, size)
@@ -186,7 +186,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def input_offsets(self) -> list[int]:
-        """The offsets in x, in elements, at which the tiles of k begin.
+        """The offsets in x, in elements, at which the tiles of inputs (k) begin.
 
         The list has all tiles of input channels for the first part of the kernel, then all for the
         second part, and so on. In two cases it is empty, and cp computes the offsets: if the kernel
@@ -259,7 +259,10 @@ class ImagePlan(ProductPlan):
 
     @property
     def depth(self) -> str:
-        """The dimension that selects input channels: "N" for a depthwise convolution, else "K"."""
+        """The dimension whose tile selects the input channels to load: "K", or "N" if depthwise.
+
+        In a depthwise convolution each output depends on one channel.
+        """
         return "N" if self.product.depthwise else "K"
 
     @property
@@ -361,10 +364,10 @@ class ImagePlan(ProductPlan):
         return kept[key]
 
     def _taps_before(self, index: int) -> NDArray[np.int64]:
-        """Return `Convolution.weights_before` for part number `index` of the kernel.
+        """Return numbers of nonzero weights in part number `index` of the kernel.
 
-        It counts only weights that belong to this part alone (`own_taps`). The shape is
-        (outputs, k + 1).
+        For each output and each c from 0 to k, it is the number of weights for channels below c. So
+        the shape is (outputs, k + 1). Weights that also belong to an earlier part are not counted.
         """
         before = np.zeros((self.product.n, self.product.k + 1), np.int64)
         taps = self.product.kernels[:, *self.own_taps(index)]

@@ -162,10 +162,11 @@ def _own_exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
 
 
 def out_words(plan: ImagePlan, target: str) -> str:
-    """Return the text of `out=`: where in the array `target` a packet writes sums or results.
+    """Return the value of the operand `out=` of an exe packet that stores sums or results.
 
-    The packet stores these values position by position, or PE by PE if channels are the outermost
-    dimension.
+    It has the first address, which is in the array `target`, and the strides. With them the PEs
+    store their values position by position, or PE by PE if channels are the outermost dimension of
+    the results.
     """
     size, outputs = Types.size(plan.types.result), plan.tile.outputs
     if target == "result" and plan.by_columns:

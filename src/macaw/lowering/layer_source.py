@@ -121,10 +121,11 @@ def layer_subroutine(
 
 
 def _shape(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> Listing:
-    """Return the lines that are equal in the sources of all layers with the shape of a plan.
+    """Return the lines of a layer's source that layers of the same shape share.
 
-    They contain the symbol of the space for tiles (`linkage.memory`) and the layer's record of
-    numbers (`code.parameters`).
+    They reserve memory for intermediate data, and declare the program of the rows (its arrays are
+    at the symbol `linkage.memory`), the tables of transfers, and the record with the numbers that
+    the shared code reads (`code.parameters`).
     """
     out, data = Listing(), Listing()
     name = plan.mapping.name.capitalize()

@@ -98,7 +98,7 @@ class MacroLibrary:
                 form.macro = f"{form.name}_{counts[form.name]}"
 
     def text(self, source: Listing) -> str:
-        """Return a source in which calls of macros replace sections."""
+        """Return the text of `source`, with a call of a macro in place of each repeated section."""
         out = Listing()
         for name, lines in source.sections:
             statements, atoms, comments = _parsed(lines)

@@ -85,7 +85,7 @@ class Partition:
         return start_of(self.extent(dim), part, self.index(dim, p, q))
 
     def indices(self, dim: str, rows: int, clusters: int) -> NDArray[np.int64]:
-        """Return `index(dim, p, q)` for each p < `rows` and q < `clusters`.
+        """Return, for each row and cluster, the index of its part of dimension `dim`.
 
         The result has shape (rows, clusters).
         """

@@ -52,9 +52,10 @@ def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDA
 
     `filled` says how many of the block's first lanes have weights; the others have zeros. It has
     several numbers if layers of different fan-in share the block. Only the first max(`filled`)
-    lanes are permuted. A permutation is drawn again until `moves` is true for each number of
-    `filled`, so all valid permutations have the same probability. If the block has a single weight,
-    it changes places with a random zero. The random bits come from `source`.
+    lanes are permuted. A permutation is valid if the function `moves` returns True for it and each
+    number of `filled`; an invalid one is drawn again. So all valid permutations have the same
+    probability. If the block has a single weight, it changes places with a random zero. The random
+    bits come from `source`.
     """
     most = max(filled)
     orders = np.tile(np.arange(lanes, dtype=np.uint8), (count, 1))

@@ -139,12 +139,12 @@ class ProductPlan:
 
     @property
     def depth(self) -> str:
-        """The dimension that selects inputs: "K", or "N" if each output reads its own inputs."""
+        """The dimension whose tile selects the inputs to load: "K" for a matrix product."""
         return "K"
 
     @property
     def input_offsets(self) -> list[int]:
-        """The offsets of the tiles of k in x, in elements; empty if cp computes them."""
+        """The offsets of the tiles of inputs (k) in x: empty, because cp computes them itself."""
         return []
 
     @property
@@ -259,7 +259,7 @@ class ProductPlan:
 
     @property
     def by_columns(self) -> bool:
-        """Whether all results of a PE are stored together, instead of all results of a position."""
+        """Whether the results of one PE are adjacent in memory: never for a matrix product."""
         return False
 
     @property
@@ -333,7 +333,7 @@ class ProductPlan:
 
     @property
     def weight_owners(self) -> tuple[int, int]:
-        """(Rows with different weights, clusters of a row with different weights), as numbers.
+        """The numbers of rows, and of clusters in a row, whose weights differ: (rows, clusters).
 
         The first is 1 if all rows use the same weights, the second if all clusters of a row do.
         """

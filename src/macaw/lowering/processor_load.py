@@ -208,8 +208,8 @@ def _load_sums(out: Listing, plan: ProductPlan) -> None:
 def _load_factors(out: Listing, plan: ProductPlan) -> None:
     """Write cp's code that loads the factors (scales, table) of the tile's outputs.
 
-    If packet lists that store partial sums use no factors, the code loads none for their
-    iterations.
+    If only iterations that make results use factors, the code loads none in an iteration that
+    stores partial sums.
     """
     if list_names(plan)[0] not in finishing_lists(plan):
         out.block("li t0, RESULTS\nlw t1, STORE(s8)\nbne t0, t1, 6f # raw sums stay")

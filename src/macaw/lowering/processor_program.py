@@ -224,7 +224,8 @@ not_RESULTS:
 def _leave(out: Listing, *, shared: bool, reports: bool) -> None:
     """Write the end of the loop, and the end of the program or (`shared`) the return to the caller.
 
-    If `reports`, the code first writes that no iteration is left.
+    If `reports`, the code first sets the word `progress` to -1, which means that all iterations
+    have ended (`macaw.lowering.progress`).
     """
     out.block(_LAST_ITERATION)
     if reports:

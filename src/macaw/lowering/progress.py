@@ -1,7 +1,9 @@
 """Computes when the rows of a result are in external memory, so that vc can begin to read them.
 
-While cp waits for an iteration, the results of the previous iterations are stored. cp then writes
-how many iterations it has not dispatched yet; after the last results it writes -1.
+While the array computes an iteration, the dma stores the results of the iteration before it. After
+this iteration and before the next one, cp writes to the word `progress` how many iterations are
+left to dispatch. At that time, all results so far are in memory, except those of the iteration that
+has just ended. When the last results are in memory, cp writes -1.
 """
 
 from __future__ import annotations

@@ -64,7 +64,10 @@ def _nested(line: str, levels: Sequence[Level]) -> list[str]:
 
 
 def _term(step: int, index: str, number: str) -> str:
-    """Return, as text, the term `step` times the parameter `index`, to be added to a number."""
+    """Return a text such as ` + 4 * \\i`, which adds `step` times the parameter `index`.
+
+    If the text `number` before it is hexadecimal, a large step is hexadecimal, too.
+    """
     size = abs(step)
     text = f"{size:#x}" if "x" in number and size >= _HEXADECIMAL else str(size)
     return f" {'-' if step < 0 else '+'} {text} * \\{index}"

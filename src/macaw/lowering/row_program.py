@@ -229,10 +229,10 @@ def factor_loads(plan: ProductPlan) -> int:
 
 
 def shifts_products(plan: ProductPlan) -> bool:
-    """Return whether packets that multiply have different offsets in the lists of `list_names`.
+    """Return whether the packets that multiply are at different offsets in the two packet lists.
 
-    They do if only the second list begins with the packet that loads factors of results. An offset
-    counts from the start of the list.
+    The lists are those of `list_names`. The offsets differ if only the second list, which is for
+    the last tile of inputs, begins with a packet that loads factors (scales, table) of results.
     """
     is_last = list_names(plan)[1] in finishing_lists(plan)
     return factor_bytes(plan) > 0 and is_last and not loads_factors(plan, last=False)
@@ -244,7 +244,7 @@ def _entry_exes(plan: ProductPlan, packets: Packets) -> int:
 
 
 def all_arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays in each half of an on-chip unit, including the arrays of factors."""
+    """Return all arrays in each half of an on-chip unit, with scales and tables of results."""
     result = arrays(plan)
     if plan.product.scales is not None:
         result.append(Array(SCALE, "float32", (factor_slots(plan),), "a scale for each PE"))
@@ -326,7 +326,7 @@ def takes_sums(plan: ProductPlan) -> bool:
 
 @singledispatch
 def arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays in each half of an on-chip unit, without the arrays of factors."""
+    """Return the arrays in each half of an on-chip unit, except scales and tables of results."""
     tile, types, part = plan.tile, plan.types, plan.partition
     clusters = 1 if plan.shares_activations else part.clusters
     sums = (tile.groups, plan.summing_clusters * plan.pes, plan.lanes)

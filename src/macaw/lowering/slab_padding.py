@@ -297,9 +297,9 @@ def _zeros(out: Listing, plan: ImagePlan) -> None:
 def _columns_inside(out: Listing, plan: ImagePlan) -> None:
     """Write cp's code that finds out which columns of the slabs are inside the image.
 
-    a4 gets the number of these columns. a3 gets the byte offset of the first of them in a row of
-    the image, plus a6, and a5 its byte offset in a row of the slab. If there are no such columns,
-    the code jumps to the end.
+    Register a4 gets the number of these columns. For the first of them, a3 gets the byte offset in
+    x from the start of an image row's first channel (a6 is added), and a5 the byte offset in a row
+    of the slab. If there are no such columns, the code jumps to the end.
     """
     product, size = plan.product, PaddedSlabs(plan).size
     out.block(
@@ -398,10 +398,10 @@ def _copy_rows(out: Listing, plan: ImagePlan) -> None:
 
 
 def _depth(out: Listing, plan: ImagePlan) -> None:
-    """Write cp's code that sets a6 to the byte offset of the tile's image and first channel in x.
+    """Write cp's code that sets register a6 to the byte offset in x at which the tile's data begin.
 
-    If the kernel is cut into parts, the code also adds the part's first row to a2, and its first
-    column to a3.
+    The offset is that of the tile's image, plus that of the tile's first channel. If the kernel is
+    cut into parts, the code also adds the part's first row to a2, and its first column to a3.
     """
     if len(plan.kernel_parts) > 1:
         out.block(

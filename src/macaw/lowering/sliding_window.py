@@ -100,7 +100,7 @@ class SlidingWindowPlan(ImagePlan):
 
     @property
     def weight_segment(self) -> int:
-        """The number of data segments before the weights in the packet that multiplies: none."""
+        """0, because the weights are the first data segment of the packet that multiplies."""
         return 0
 
     @cached_property

@@ -1,6 +1,7 @@
 """Estimates the cycles of weight stationary tiles of a product at once.
 
-As in `macaw.lowering.image_estimate`, the estimates rank tiles by the rules of the cost model.
+The estimates follow the rules of the cost model, but leave out cycles that are equal for all tiles.
+They rank the tiles; `macaw.lowering.cost` then predicts the cycles of the best ones.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from macaw.lowering.weight_stationary import WeightStationaryPlan
 
 @dataclass(frozen=True)
 class RowGrid:
-    """Tiles of a product that an estimate compares, as arrays of equal shape.
+    """The sizes of the tiles of a product that an estimate compares.
 
-    `rows` has each tile's rows of activations, `k` its inputs. `whole` says whether all rows are
-    loaded before the first product. All tiles have `n` outputs.
+    `rows` and `k` are arrays of equal shape with a number for each tile: rows of activations, and
+    inputs. `whole` says for each tile whether the PEs load all rows before they multiply the first
+    one. All tiles have `n` outputs.
     """
 
     rows: Numbers
@@ -105,7 +107,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def some(self) -> WeightStationaryPlan:
-        """The plan of an arbitrary tile; the class reads only numbers that all tiles share."""
+        """The plan of an arbitrary tile, for the numbers that are the same for all tiles."""
         tile = Tile(1, 1, self.grid.n, self.part.length("K"))
         return WeightStationaryPlan(self.product, self.config, WEIGHT, self.part, tile)
 

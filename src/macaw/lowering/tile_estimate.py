@@ -36,7 +36,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def some(self) -> ProductPlan:
-        """The plan of an arbitrary tile; the class reads only numbers that all tiles share."""
+        """The plan of an arbitrary tile, for the numbers that are the same for all tiles."""
 
     # Numbers of tiles
 

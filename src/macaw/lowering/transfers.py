@@ -53,11 +53,12 @@ class Transfer:
 
 @dataclass(frozen=True)
 class TransferGrid:
-    """Which rows and clusters of the array need separate transfers of the same shape.
+    """The rows and clusters of the array for which the dma makes separate transfers.
 
-    There is one transfer for each of `rows` rows and each of `clusters` clusters in a row.
-    Iteration yields the pairs (row, cluster). If `rows` is 1 and `of_rows` larger, each transfer is
-    a multicast to the on-chip units of `of_rows` rows.
+    There is one transfer for each of `rows` rows and each of `clusters` clusters in a row. All have
+    the same shape. Iteration over the grid yields a pair (row, cluster) for each transfer. If
+    `rows` is 1 and `of_rows` larger, each transfer is a multicast to the on-chip units of `of_rows`
+    rows.
     """
 
     rows: int
@@ -84,7 +85,11 @@ class TransferGrid:
 
 
 def activation_grid(plan: ProductPlan) -> TransferGrid:
-    """Return which rows and clusters of the array need separate transfers of activations."""
+    """Return the rows and clusters whose activations need a separate transfer into the units.
+
+    There is one row (a multicast) if all rows use the same activations, and one cluster in a row if
+    all clusters of the row do.
+    """
     clusters = 1 if plan.shares_activations else plan.partition.clusters
     rows = plan.partition.rows
     return TransferGrid(1 if plan.rows_share_activations else rows, clusters, rows)
@@ -100,7 +105,11 @@ def activation_unit(plan: ProductPlan, p: int) -> int:
 
 
 def result_grid(plan: ProductPlan) -> TransferGrid:
-    """Return which rows and clusters of the array need separate transfers of results."""
+    """Return the rows and clusters whose results need a separate transfer to external memory.
+
+    There is one row if row 0 adds the sums of all rows, and one cluster in a row if cluster 0 adds
+    the sums of the row's clusters.
+    """
     return TransferGrid(1 if plan.reduces_rows else plan.partition.rows, plan.summing_clusters)
 
 
@@ -220,8 +229,8 @@ def input_copies(plan: ProductPlan) -> list[Transfer]:
 def first_copies(plan: ProductPlan) -> list[Transfer]:
     """Return the transfers before the first iteration.
 
-    They copy x (`input_copies`), or weights that are a tensor (`weight_copies`), if the plan needs
-    it.
+    They copy x if the plan reads activations from a copy (`input_copies`), and weights if these are
+    a tensor that the program computes (`weight_copies`). In most plans there are none.
     """
     copies = input_copies(plan) if plan.copies_input else []
     return [*copies, *weight_copies(plan)]
@@ -290,12 +299,13 @@ def _weights(plan: ProductPlan, p: int) -> str:
 def write_transfers(
     out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, shared: bool = False
 ) -> None:
-    """Write the tables of transfers, and cp's data about each half of the on-chip units.
+    """Write the data of cp's local memory: tables of transfers, and a frame for each half.
 
-    They are in cp's local memory. `first` has the transfers before the first iteration. If
-    `shared`, the source is for a layer of a network. Then each table is a section that becomes a
-    macro (`macaw.lowering.macro_library`), which writes its lines for both halves. Otherwise there
-    are two more transfers, which copy packets and sequences into the on-chip units.
+    A frame has what cp knows about one half of the on-chip units. `first` has the transfers before
+    the first iteration. If `shared`, the source is for a layer of a network. The text is then
+    divided into sections, which `macaw.lowering.macro_library` replaces by calls of macros. If not
+    `shared`, there are also two transfers, one for each half, that copy packets and sequences into
+    the on-chip units.
     """
     if shared:
         out.mark("tables")
@@ -398,7 +408,10 @@ def _name(letter: str) -> str:
 
 @singledispatch
 def write_input_places(plan: ProductPlan, out: Listing) -> None:
-    """Write the table of the offsets of the tiles of k in x, unless cp computes them."""
+    """Write the table of the byte offsets in x at which the tiles of inputs (k) begin.
+
+    If cp computes these offsets instead, write nothing.
+    """
     if not plan.input_offsets:
         return
     size = Types.size(plan.types.activation)
@@ -437,9 +450,9 @@ def _put(
 ) -> None:
     """Write a table of transfers at a label.
 
-    `add_dst` and `add_src` are text that is appended to the addresses. If `base` is "src" or "dst",
-    the record of each transfer has this address twice: as a word of the transfer, which cp changes,
-    and at its end, where it stays as it is.
+    `add_dst` and `add_src` are text that is appended to the target and source addresses. If `base`
+    is "src" or "dst", the record of each transfer ends with a copy of this address: cp computes the
+    address for each tile from the copy, and writes it into the transfer.
     """
     lines = []
     for item in transfers:

@@ -69,7 +69,7 @@ class WeightStationaryPlan(ProductPlan):
 
     @property
     def weight_segment(self) -> int:
-        """The number of data segments before the weights in the packet that multiplies: none."""
+        """0, because the weights are the first data segment of the packet that multiplies."""
         return 0
 
     @property
@@ -148,7 +148,7 @@ class BufferedPlan(WeightStationaryPlan):
 
     @property
     def buffered_rows(self) -> int:
-        """1, the number by which `check` multiplies `blocks`, because `blocks` is for all rows."""
+        """The factor by which `check` multiplies `blocks`: 1, because `blocks` is for all rows."""
         return 1
 
     @property

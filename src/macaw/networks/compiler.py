@@ -200,9 +200,10 @@ def _compiled(
 
 
 def _importing(map_all: MapAll) -> MapAll:
-    """Return a function that calls `map_all`, and then imports the module for the result.
+    """Return a function like `map_all` that also imports the module of the compiler's result.
 
-    This process imports the module while the other processes choose plans.
+    `map_all` starts other processes and returns. While they choose plans, this process imports the
+    module, so that the import takes no additional time.
     """
 
     def started(function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[Any]:

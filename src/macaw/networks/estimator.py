@@ -76,12 +76,14 @@ def estimate(
 
     The predictions are those of `compile`. A model of floating-point numbers is first quantised
     with `data`, or else with one sample of random numbers, because the cycles hardly depend on the
-    scales. With `data`, samples as for `quantise`, the predictions count the zeros of each tensor
-    in the first four samples; without it they assume that no activation is zero. Nodes that no
-    core computes are listed; the layers around them are still predicted. `dims` gives sizes to
-    dimensions for which the model has only names. `name` is the model's name, by default that of
-    the file. `batch` and `islands` are as for `compile`. Raises `InputError` for a model that
-    cannot be read, `ConfigError` for an invalid device.
+    scales. `data` has samples of the inputs: an array for the only input, or arrays by name. With
+    `data` the predictions count the zeros of each tensor in the first four samples; without it they
+    assume that no activation is zero. Nodes that no core computes are listed; the layers around
+    them are still predicted. `dims` gives sizes to dimensions for which the model has only names.
+    `name` is the model's name, by default that of the file. `batch` is the number of samples in one
+    run. `islands` has names of layers or operators, the products of whose tensors (MatMul) fim
+    islands compute. Raises `InputError` for a model that cannot be read, `ConfigError` for an
+    invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load(model)

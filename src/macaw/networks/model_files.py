@@ -107,7 +107,8 @@ def sample_inputs(
 ) -> Iterator[Mapping[str, NDArray[Any]]]:
     """Yield the first `SAMPLES` samples of a network's inputs, each as arrays by name.
 
-    `data` has the same form as for `macaw.quantise`. Raises `InputError` for data that do not fit.
+    `data` is an array for the only input, or arrays by the names of inputs. The samples follow one
+    another along the first axis. Raises `InputError` for data that do not fit.
     """
     from macaw.lowering.onnx import samples
     from macaw.quantisation import data_by_name

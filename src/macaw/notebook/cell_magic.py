@@ -163,7 +163,11 @@ def _arrays(shell: Shell, inputs: tuple[str, ...]) -> dict[str, Any]:
 @click.option("--no-run", is_flag=True, help="Assemble only.")
 @click.option("-q", "--quiet", is_flag=True, help="Display nothing.")
 def _options(**values: Any) -> dict[str, Any]:
-    """Assemble and run the text of the cell."""
+    """Assemble and run the text of the cell.\f
+
+    This first sentence is the help of `%%macaw`. The function itself only returns the values of
+    the options, by parameter.
+    """
     return values
 
 

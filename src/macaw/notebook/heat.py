@@ -120,9 +120,9 @@ def _legend(units: UnitCounts) -> str:
 
 
 def _block(shape: Sequence[int]) -> tuple[int, int]:
-    """Return the height and width, in units, of the blocks that make at most `MOST_CELLS` cells.
+    """Return the height and width of the blocks of units that a heat map shows as one cell each.
 
-    `shape` is (cores, units of a core).
+    With this size there are at most `MOST_CELLS` cells. `shape` is (cores, units of a core).
     """
     height = width = 1
     while -(-shape[0] // height) * -(-shape[1] // width) > MOST_CELLS:

@@ -120,7 +120,10 @@ def _cell(cell: Cell) -> str:
 
 
 def folded(summary: str, parts: Iterable[Markup]) -> Markup:
-    """Return a folded piece, whose parts a click on `summary` shows. Without parts it is empty."""
+    """Return HTML that shows `summary`, and after a click on it the `parts`.
+
+    If the parts have no HTML, the result is empty.
+    """
     body = "".join(part.html for part in parts)
     if not body:
         return Markup("")

@@ -32,7 +32,11 @@ _NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
 def create_exercise(folder: Path, exercise: str) -> list[Path]:
-    """Copy the files of `exercise`, a key of `EXERCISES`, to `folder`, as `create` does."""
+    """Copy the files of `exercise`, a key of `EXERCISES`, to `folder`; return their paths there.
+
+    The paths are relative to the folder, which must be new or empty. Raises `InputError` if the
+    folder has contents or cannot be written.
+    """
     return create(folder, f"exercises/{exercise}")
 
 

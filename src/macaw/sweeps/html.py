@@ -15,7 +15,7 @@ from macaw.sweeps.results import Sweep
 
 
 def page(sweep: Sweep) -> str:
-    """Return the text of the page. It must be written in UTF-8."""
+    """Return the HTML page that shows a sweep. The caller must write the text in UTF-8."""
     return fill(
         _page_file("sweep.html"),
         {

@@ -216,8 +216,10 @@ def run_points(
 ) -> list[Outcome]:
     """Run the subject at all chosen points and return the outcomes in the order of the points.
 
-    `workers` is the number of processes. The other arguments have the same meaning as those of
-    `sweep`. Raises `InputError` if processes or cluster fail; the files of finished points stay.
+    `workers` processes run the points, or the Dask cluster at `scheduler`. With a `folder`, each
+    finished point has a file there, and a point with a valid file from an earlier sweep does not
+    run again. The function calls `watch(done, total)` after each point. Raises `InputError` if
+    processes or cluster fail; the files of finished points stay.
     """
     paths: list[Path | None] = [None] * len(chosen)
     outcomes: list[Outcome | None] = [None] * len(chosen)

@@ -31,12 +31,12 @@ STYLES = {
 
 
 def stderr() -> Console:
-    """Return a console of rich on standard error."""
+    """Return a console of the library rich that prints to standard error."""
     return _console(stderr=True)
 
 
 def stdout() -> Console:
-    """Return a console of rich on standard output."""
+    """Return a console of the library rich that prints to standard output."""
     return _console(stderr=False)
 
 
@@ -52,7 +52,10 @@ def _console(*, stderr: bool) -> Console:
             raise  # BrokenPipeError again: rich itself would exit with 1
 
     class Plain(Unmarked):
-        """A console of rich that prints tables as records, and no control sequences."""
+        """A console of the library rich for plain output.
+
+        It prints each row of a table as one line, and no control sequences.
+        """
 
         def print(self, *objects: Any, **options: Any) -> None:
             if len(objects) == 1 and isinstance(objects[0], Table):

@@ -58,7 +58,7 @@ def records(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[
 
 
 def rich_records(table: Table) -> Iterator[str]:
-    """Yield a record for each row of a table of rich."""
+    """Yield a record for each row of a table of the library rich."""
     headings = [str(column.header) for column in table.columns]
     for row in zip(*(column.cells for column in table.columns), strict=True):
         yield record(headings, list(map(str, row)))

@@ -150,7 +150,10 @@ class _FirstUse:
 
 
 def _progress(bar: ProgressBar, console: Console) -> Progress:
-    """Return a bar of rich that reads `bar.count` and `bar.note` at each redraw."""
+    """Return the progress bar of the library rich that shows `bar` on `console`.
+
+    At each redraw it reads `bar.count` and `bar.note`.
+    """
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

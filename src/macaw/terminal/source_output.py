@@ -20,7 +20,7 @@ _LINES = 200  # printed at once: rich lays out a text as a whole
 
 
 def print_source(text: str) -> None:
-    """Print a source."""
+    """Print the text of an assembly source to standard output, in colours on a terminal."""
     if not shows_colours(sys.stdout):
         click.echo(text, nl=False)
         return

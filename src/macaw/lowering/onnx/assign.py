@@ -100,11 +100,11 @@ def assign(graph: Graph, types: Types) -> Assignment:
 def _add_moves(
     graph: Graph, types: Types, wanted: Mapping[str, str], chosen: dict[str, str]
 ) -> None:
-    """Add to `chosen` each node that only moves or selects integers for nodes in `chosen`.
+    """Add to `chosen` nodes that move or select numbers only for nodes in `chosen`.
 
-    All readers of such a node's result are in `chosen`. The real inputs of such a node are then
-    quantised instead of its result: for example those of a MaxPool after an LRN. Nodes in `wanted`,
-    for which the user wants a type, are left out.
+    These are nodes such as MaxPool and Reshape, all readers of whose results are in `chosen`. The
+    inputs of such a node are then quantised instead of its result. Nodes in `wanted`, for which the
+    user wants a type, are left out.
     """
     readers: dict[str, list[str]] = {}
     for node in graph.nodes:
@@ -191,7 +191,7 @@ def _is_rough(node: Node) -> bool:
 
 
 def _by_key(graph: Graph, types: Types) -> dict[str, str]:
-    """Return the types that the user wants, by the keys of nodes.
+    """Return the type that the user wants for a node, by `Node.key`: int8, int16 or float.
 
     Raises `LowerError` for a layer or operator that the graph does not have, and for an unknown
     type.

@@ -45,7 +45,11 @@ def _without(node: Node, *names: str) -> dict[str, Any]:
 
 
 def _attributes_as_inputs(*names: str) -> Rule:
-    """Return a rule that turns the attributes `names` into inputs after the node's inputs."""
+    """Return a rule that appends the values of the attributes `names` to a node's inputs.
+
+    Each value becomes a constant. An attribute that the node does not have becomes an omitted
+    input.
+    """
 
     def rule(draft: Draft, node: Node) -> list[Node]:
         inputs = list(node.inputs)

@@ -58,9 +58,10 @@ def evaluate(steps: Steps, *inputs: Float) -> Float:
 
 
 def _steps(text: str, **constants: float) -> Steps:
-    """Return the steps of a text. Each line has an operation, its target and its operands.
+    """Parse a text that has a step on each line: an operation, its target and its operands.
 
-    An operand is a variable (0, 1 or 2), another number, or a name in `constants`.
+    The target is the number of a variable. An operand is the number of a variable (0, 1 or 2), a
+    constant as another number, or the name of a constant in `constants`.
     """
     result = []
     for line in text.strip().splitlines():

@@ -248,7 +248,8 @@ def sum_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
 def pool_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
     """Return the layer for a maximum or a mean of integers, over windows or axes.
 
-    Returns None if there is no formula, for example if the axes are not constant.
+    Returns None if the node cannot be computed on integers, for example because its input is not
+    stored as integers, or because its axes are not constant.
     """
     x = operands[0]
     if x is None or x.view is None or any(node.outputs[1:]):

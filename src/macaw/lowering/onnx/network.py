@@ -61,7 +61,7 @@ class Requantisation:
 
     @property
     def shifts(self) -> NDArray[np.int64] | None:
-        """The right shifts n so that each multiplier is 2 ** -n; None if there are none."""
+        """The right shift n of each multiplier 2 ** -n; None if one is not a power of two."""
         mantissas, exponents = np.frexp(self.multipliers)
         return 1 - exponents.astype(np.int64) if np.all(mantissas == 0.5) else None
 
@@ -114,7 +114,11 @@ class WeightLayer(Layer):
 
 @dataclass(frozen=True)
 class ProductLayer(Layer):
-    """Mul or MatMul of two tensors: (a - zeros[0]) · (b - zeros[1]), integer sums, requantised."""
+    """A Mul or MatMul of two tensors a and b of integers.
+
+    It computes (a - zeros[0]) · (b - zeros[1]) in integers; `output` then turns these products or
+    sums of products into the result.
+    """
 
     zeros: tuple[int, int]
     output: Output = field(compare=False)

@@ -85,7 +85,7 @@ class Found:
 
 
 def match(found: Found, pattern: Op, node: Node) -> Match | None:
-    """Return the match of a pattern whose last node is `node`, or None."""
+    """Return the match of `pattern` with the nodes that end at `node`; None if there is none."""
     hit = _node(found, pattern, node, Match())
     if hit is None:
         return None

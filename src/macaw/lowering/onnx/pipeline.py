@@ -64,7 +64,10 @@ def fused_graph(model: onnx.ModelProto, wishes: Wishes | None) -> Graph:
 
 
 def network_of(model: onnx.ModelProto, wishes: Wishes | None = None) -> Network:
-    """Return the network of a checked model. Raises `LowerError` as `fused_graph` does."""
+    """Return the network of layers of a checked model.
+
+    Raises `LowerError` if Macaw does not support the model, or if the `wishes` do not suit it.
+    """
     return layers(fused_graph(model, wishes))
 
 
@@ -88,7 +91,9 @@ def quantise_model(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Quantise
 def trial_network(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Network:
     """Return the network of the model that `quantise_model` would make.
 
-    Raises `LowerError` as that function does.
+    `data` has arrays of samples by the names of inputs. Unlike `quantise_model`, this function
+    measures no losses. Raises `LowerError` if Macaw does not support the model, if it is quantised
+    already, or if the data do not suit it.
     """
     draft = _integers(model, data, plan)
     return network_of(model_of(draft.made.graph, draft.name))

@@ -156,9 +156,10 @@ class _Quantiser:
                     stored[name] = result
 
     def _function(self, name: str) -> Function | None:
-        """Return the function that one table computes from the value `name`.
+        """Return the function of the value `name` that one table computes on integers.
 
-        Return None unless the only reader of the value is a node that becomes a table.
+        It applies one node, or several nodes that become one table. Return None if the value has
+        several readers, or if its reader does not become a table.
         """
         chain: list[Node] = []
         while True:
@@ -208,9 +209,9 @@ class _Quantiser:
                 self._quantise(name, result)
 
     def _value(self, name: str, source: str, element: int | None = None) -> str:
-        """Add a value for the numbers of `source`, and return its name.
+        """Add a value to the graph that represents the value `source`, and return its name.
 
-        The new value has the shape of `source`, and its element type unless `element` is given.
+        It has the shape of `source`, and the same element type unless `element` is another one.
         """
         value = self.graph.values[source]
         unique = self.draft.value(name, value.shape, value.element if element is None else element)
@@ -235,9 +236,10 @@ class _Quantiser:
         self.real[name] = real
 
     def _operand(self, name: str, dtype: str) -> str:
-        """Return the name of the operand `name` of a sum or product.
+        """Return the name under which a sum or product reads its operand `name`.
 
-        For a constant, it is a new name: the constant is quantised to `dtype` with one scale.
+        It is `name` itself, except for a constant: the method adds a copy that is quantised to
+        `dtype` with one scale, and returns the name of the copy's real numbers.
         """
         array = self.graph.constant(name) if name in self.graph.values else None
         if array is None:

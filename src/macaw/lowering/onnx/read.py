@@ -120,10 +120,11 @@ class _Reader:
         return Value(shape, element=element)
 
     def _shape(self, row: onnx.ValueInfoProto, sizes: Sequence[int | str]) -> tuple[int, ...]:
-        """Return the shape of an input, from the model and from `wishes`.
+        """Return the shape of the model's input `row`.
 
-        `sizes` has the sizes that the model declares, or the names of dimensions. Raises
-        `LowerError` if a size is not known or below 1.
+        It is the shape that the caller of `read` wishes for this input, or else the declared one.
+        `sizes` has the declared sizes, and names of dimensions whose sizes the caller has to give.
+        Raises `LowerError` if a size is not known or below 1.
         """
         whole = self.wishes.shapes.get(row.name)
         if whole is not None:
@@ -171,10 +172,11 @@ class _Reader:
                 raise _PlacedError(node_error(node.name, node.op_type, error)) from None
 
     def _node(self, proto: onnx.NodeProto, scope: Scope) -> None:
-        """Add a node, or the constants that it computes, or the nodes of a branch.
+        """Add the node `proto` to the graph, in its simplest form.
 
-        If the node belongs to a branch, `scope` maps the branch's names of values to those in the
-        graph.
+        If the node computes constants, the method adds the constants, and no node. For an `If`, it
+        adds the nodes of the branch that is executed. `scope` is empty, except for a node of a
+        branch: then it maps the branch's names of values to those in the graph.
         """
         if scope:
             proto = _renamed(proto, scope)
@@ -299,7 +301,11 @@ def _renamed(proto: onnx.NodeProto, scope: Scope) -> onnx.NodeProto:
 
 
 def _dropout(node: Node, values: dict[str, Value]) -> Node:
-    """Return Dropout outside of training: its input, and a mask of ones as a constant."""
+    """Return the Identity that replaces a Dropout, which drops no numbers outside of training.
+
+    If the node has a mask as second output, its value in `values` becomes a constant: all true.
+    Raises `LowerError` for a Dropout in training mode.
+    """
     ratio, training = (values[name].array if name else None for name in (*node.inputs, "", "")[1:3])
     has_training = len(node.inputs) > 2 and node.inputs[2]
     if has_training and (training is None or np.any(training)):

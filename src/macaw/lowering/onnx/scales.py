@@ -20,7 +20,11 @@ _LEAST = 2.0**-60  # the least scale
 
 @dataclass(frozen=True)
 class ScaleRule:
-    """How scales are chosen: `method` is one of `METHODS`, `kind` one of `KINDS`."""
+    """How scales are chosen.
+
+    `method` is "mse" (least squared error) or "minmax" (no number saturates). `kind` says whether
+    scales are powers of two ("power-of-two") or any numbers ("real").
+    """
 
     method: str = "mse"
     kind: str = "power-of-two"

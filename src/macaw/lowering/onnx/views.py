@@ -30,7 +30,11 @@ UNARY = tuple(
 
 @dataclass(frozen=True)
 class View:
-    """A real value that is stored as signed integers."""
+    """A real value of the graph that the network stores as signed integers.
+
+    `tensor` is the name of the tensor with the integers, and `dtype` their type. `quantisation`
+    says which real numbers they stand for.
+    """
 
     tensor: str  # the name of the tensor with the integers
     dtype: str  # the element type of the integers

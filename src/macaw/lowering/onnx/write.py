@@ -81,7 +81,10 @@ def _standard(draft: Draft, node: Node) -> list[Node]:
 
 
 def _inner(draft: Draft, node: Node, word: str) -> str:
-    """Add a value with the shape and type of a node's result; return its name, with `word`."""
+    """Add a value with the shape and type of a node's result, and return the value's name.
+
+    The name is that of the result with `_` and `word` appended.
+    """
     value = draft.values[node.outputs[0]]
     return draft.value(f"{node.outputs[0]}_{word}", value.shape, value.element)
 

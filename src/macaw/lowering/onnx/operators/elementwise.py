@@ -66,7 +66,10 @@ def _two(function: Callable[[Array, Array], Any]) -> Operator:
 
 
 def _chain(function: Callable[[Array, Array], Any]) -> Operator:
-    """Return the operator that applies a function of two arguments to inputs, left to right."""
+    """Return the operator that combines all inputs by a function f of two arguments.
+
+    From left to right, the result for three inputs is f(f(a, b), c).
+    """
 
     def operator(_node: Node, arrays: Arrays) -> list[Array]:
         result = first(arrays)
@@ -212,7 +215,11 @@ def _log_softplus(x: Array) -> Array:
 
 
 def _reduced(function: Callable[..., Any]) -> Operator:
-    """Return the operator that applies a function to some axes: those in input 1, or all axes."""
+    """Return the operator that reduces a tensor by `function`, for example to sums or means.
+
+    It reduces the axes that the node's second input lists. Without this input it reduces all axes,
+    or none if the attribute `noop_with_empty_axes` is not 0.
+    """
 
     def operator(node: Node, arrays: Arrays) -> list[Array]:
         x, axes = first(arrays), optional(arrays, 1)

@@ -121,10 +121,12 @@ def last_axes(place: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def counts(window: Window, image: tuple[int, ...], with_padding: bool) -> Array:
-    """Return how many numbers each window of an average has, as int64 of shape (1, 1, sizes ...).
+    """Return by how many numbers an average pool divides the sum of each window.
 
-    `image` has the sizes of the image. With `with_padding`, padding counts, but not the additional
-    numbers after it that `ceil` causes.
+    The result is int64 of shape (1, 1, number of windows in each dimension ...). `image` has the
+    sizes of the image. Only numbers inside the image count, or with `with_padding` those inside the
+    padded image. With `Window.ceil`, the last window may reach beyond the padded image; its
+    positions there never count.
     """
     ones = np.ones((1, 1, *image), np.int64)
     sizes = output_sizes(window, image)

@@ -50,10 +50,12 @@ def _checked(node: Node, arrays: Arrays, default: list[str]) -> tuple[str, bool]
 def _run(
     node: Node, arrays: Arrays, states: int, default: list[str], cell: Callable[[int], Cell]
 ) -> list[Array]:
-    """Run the cells of all directions over the sequence; return Y and the last states.
+    """Compute an RNN, LSTM or GRU in all its directions; return Y and the last states.
 
-    `cell` returns the function that computes a time step, for the number of a direction. A cell
-    has `states` states; the first is h.
+    `cell(direction)` returns the function that computes one time step. `direction` is 0, or 1 for
+    the second direction of a bidirectional node. `states` is the number of states of a cell; the
+    first one is its output h. `default` has the names of the activation functions that are
+    supported.
     """
     direction, batch_first = _checked(node, arrays, default)
     x = first(arrays)

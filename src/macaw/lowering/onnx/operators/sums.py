@@ -84,7 +84,8 @@ def transposed_convolution(
     """Return the sums of a transposed convolution; the number `zero` in `x` stands for 0.
 
     `x` has shape (batch, channels, ...), and `w` has (channels, outputs / groups, ...). `sizes` are
-    the sizes of the result's image. The sums have the same types as in `convolution`.
+    the sizes of the result's image. Sums of whole numbers are int64; other sums have the type of
+    `x`.
     """
     exact = _working_type(x, w, zero)
     image, weights = x.astype(exact) - exact(zero), w.astype(exact)
@@ -114,7 +115,10 @@ def transposed_convolution(
 
 
 def matrix_product(a: Array, b: Array) -> Array:
-    """Return a matrix product as NumPy's `matmul` does; int64 and exact for whole numbers."""
+    """Return the product of two arrays by NumPy's `matmul`.
+
+    For integers the result is exact, in int64. For real numbers it has the type of `a`.
+    """
     exact = _working_type(a, b, 0)
     return _typed(
         np.asarray(np.matmul(a.astype(exact, copy=False), b.astype(exact, copy=False))), a
