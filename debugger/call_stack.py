@@ -98,10 +98,11 @@ def _words(debuggee: Debuggee, address: int) -> list[int]:
 
 
 def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
-    """Return whether the instruction before `address` is a call that may have led to `inner`.
+    """Return whether the instruction before `address` may have called a certain function.
 
-    `inner` is an address in the function that was called. An indirect call may lead to any address;
-    a direct call leads to its target, which is at or before `inner`.
+    `inner` is an address in that function. The result is False if the instruction is not a call.
+    An indirect call may have called every function. A direct call calls its target, so the target
+    must be in the program and must not be after `inner`.
     """
     section = code.debuggee.program.section_at(address - WORD)
     if section is None or address % WORD or not code.calls(address - WORD):

@@ -22,8 +22,8 @@ def place_of(core: Core, values: Values) -> Place:
     """Return the place in `core` to which an announcement refers.
 
     An announcement is a report of the core on what it does, such as the start of an instruction.
-    The indices of the place are the `values` of the announcement that are named like the levels of
-    the core.
+    `values` are its fields. A field with the name of one of the core's levels of units, such as
+    `cluster`, is the index of the unit at this level.
     """
     units = []
     for level in core.table.levels:

@@ -95,9 +95,9 @@ class _Code:
 class Expression:
     """A compiled expression. `value()` returns its present value or raises `ExpressionError`.
 
-    `accesses` has the values of the device that it reads, each with a function that returns the
-    present indices; `set` changes `target`. `live` is its Python text in a fast engine's code for
-    the program of `live_core`. While a test in `guards` is true, this text may be wrong.
+    `accesses` has a pair (access, function that returns its present indices) for each value of the
+    device that is read; `target` is the pair that `set` changes. `live` is Python text for a fast
+    engine's code for the program of `live_core`. It may be wrong while a test in `guards` is true.
     """
 
     text: str
@@ -133,7 +133,7 @@ class Expression:
         return bool(np.any(self.value()))
 
     def set(self, value: Any) -> None:
-        """Assign `value` to the state or memory that it denotes. Raises `ExpressionError`."""
+        """Assign `value` to what the expression denotes. Raises `ExpressionError`."""
         if self.target is None or self.target[0].write is None:
             raise ExpressionError(f"{self.text} is nothing that can be set")
         access, indices = self.target
@@ -353,9 +353,9 @@ class _Compiler:
         return _Code(text)
 
     def _inline(self, access: Access, codes: tuple[_Code, ...]) -> str:
-        """Return Python text that reads the number in memory to which `access` refers.
+        """Return Python text that reads the number in memory at `access` with the indices `codes`.
 
-        `codes` are its indices. The text is empty if they vary, or if engines must not read there.
+        The text is empty if an index is not constant, or if translated code must not read there.
         """
         if access.memory_view is None or not all(code.is_constant for code in codes):
             return ""
@@ -379,7 +379,7 @@ class _Compiler:
         return _Code(f"slice({', '.join(ends)})")
 
     def _whole(self, code: _Code, what: str) -> str:
-        """Return Python text for `code` that checks for a whole number; errors call it `what`."""
+        """Return text that computes `code`, but raises an error about `what` unless it is whole."""
         return code.text if code.whole else f"{self._name(partial(_as_whole, what))}({code.text})"
 
 

@@ -186,9 +186,9 @@ class FrameBuilder:
         )
 
     def update(self, frame: Frame, panels: Iterable[str]) -> Frame:
-        """Return a copy of `frame` in which the parts of `panels` are new, during a run.
+        """Return a copy of `frame` with new data for some `panels`, while the program runs.
 
-        The parts of all other panels are those of `frame`.
+        The copy has the present cycle. All other panels keep their data from `frame`.
         """
         self.version += 1
         parts = {x: _PARTS[x](self) for x in panels if x in frame.parts}

@@ -107,8 +107,9 @@ def layout_for(width: int, height: int) -> str:
 class Arrangement:
     """The user's choice of layout, panels and sizes. `version` grows with each change.
 
-    `shares` has factors of height, `scroll` the numbers of scrolled rows, both by panel. `active`
-    is the panel that gets keys; empty for the input line. `mouse` says whether the screen uses the
+    `shares` has, by panel, the factor by which the user has changed the panel's height. `scroll`
+    has, by panel, the number of rows by which the user has scrolled. `active` is the panel that
+    gets keys; empty for the input line. `mouse` says whether the screen uses the
     mouse, `pages` whether a long answer is shown in pages. `heat` is the expression of the grid
     panel; empty for the first counter of the units.
     """
@@ -222,10 +223,10 @@ class Arrangement:
         return fill(shares, wanted, height, LEAST[1])
 
     def too_small(self, width: int, height: int) -> bool:
-        """Return whether a terminal with `width` x `height` cells for panels is too small.
+        """Return whether a terminal is too small for a layout of panels.
 
-        The terminal has `FRAME` more rows than that. It is too small if it has fewer columns than
-        `SMALLEST[0]` or fewer rows than `SMALLEST[1]`.
+        `width` and `height` are the cells for panels; the whole terminal has `FRAME` more rows. It
+        is too small if it has fewer columns than `SMALLEST[0]` or fewer rows than `SMALLEST[1]`.
         """
         return width < SMALLEST[0] or height + FRAME < SMALLEST[1]
 

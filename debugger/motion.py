@@ -316,10 +316,11 @@ class Motion:
         return record
 
     def _lines_back(self, name: str, retired: int, done: int) -> int:
-        """Return how many whole lines the core `name` has gone back when a point stops it.
+        """Return how many whole lines the core `name` has gone back, after a point stopped it.
 
-        The core was going back to a line start that is `done` lines back, where it had completed
-        `retired` instructions. The result is `done` if the core has come so far, else `done` - 1.
+        The core was to go back to the start of the line that is `done` lines earlier. At this
+        start it had completed `retired` instructions. If the core stands exactly there, the result
+        is `done`, else `done` - 1.
         """
         return done if self.device.cores[name].retired == retired else done - 1
 

@@ -166,7 +166,10 @@ def expand(
 
 
 def compact(device: Device, where: Iterable[Place]) -> str:
-    """Return a short text from which `places` returns the same places: `pe[0,0..2].*, cp`."""
+    """Return a short text for places, such as `pe[0,0..2].*, cp`, which `places` can parse again.
+
+    Ranges and `*` in the text stand for several indices.
+    """
     by_kind = kinds(device)
     groups: dict[tuple[str, int, int], list[tuple[int, ...]]] = {}
     for place in where:

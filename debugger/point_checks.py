@@ -77,9 +77,10 @@ def point_cores(debuggee: Debuggee, point: Point) -> list[Core]:
 
 
 def _check_condition(debuggee: Debuggee, point: Point) -> None:
-    """Raise `ExpressionError` if the condition of an event has a meaning at none of its places.
+    """Raise `ExpressionError` if no place can evaluate the condition of a caught event.
 
-    If the event has no places, all cores of the device count.
+    The places are those to which the user has limited the event, or all cores of the device if the
+    event is not limited. One place at which all names of the condition have a meaning is enough.
     """
     device = debuggee.device
     where = places(device, point.place) if point.place else ()

@@ -83,9 +83,11 @@ def instruction_ends(
 def _ends_from(
     runner: Runner, name: str, count: int, floor: Checkpoint, end: Position, retired: int
 ) -> list[InstructionEnd]:
-    """Return the result of `instruction_ends`, but without ends before the checkpoint `floor`.
+    """Return the ends of a core's last instructions before `end`, found by a replay.
 
-    The caller ensures that there are no edits after `floor`.
+    The result has `count` or more ends, the earliest first, but none before the checkpoint `floor`:
+    if fewer instructions ended since then, the result begins at `floor`. The other parameters are
+    those of `instruction_ends`. The caller ensures that there are no edits after `floor`.
     """
     point = runner.history.last(
         lambda item: item.position < end and item.retired[name] < retired - count
@@ -145,11 +147,12 @@ def _check(stop: Stop) -> None:
 def announcement_positions(
     runner: Runner, cores: set[str], matches: Matches, count: int
 ) -> list[Position]:
-    """Return the positions right after the last acts of `cores` in which they announced something.
+    """Return the positions at which the last matching acts of some cores have ended.
 
-    Only announcements for which `matches` returns True count. An act that ends exactly at the
-    present position does not count. The result has `count` positions or more, the earliest first.
-    It has fewer if the run has fewer such acts. Raises `Interruption`.
+    An act matches if a core in `cores` makes an announcement during the act for which `matches`
+    returns True. An act that ends exactly at the present position does not count. The positions
+    are sorted, the earliest first. The result has all of them if the run has at most `count`;
+    otherwise it has the last `count`, or some more. Raises `Interruption`.
     """
     device = runner.debuggee.device
     now = end = device.position

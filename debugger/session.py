@@ -110,7 +110,10 @@ class Session(Motion):
 
     @property
     def on_progress(self) -> Callable[[str, int], object] | None:
-        """The function that repeatedly gets (what, cycle) during a run, or None."""
+        """The function to which a run repeatedly reports its progress, or None.
+
+        It is called with a text, such as "running", and the present cycle.
+        """
         return self._runner.on_progress
 
     @on_progress.setter
@@ -260,7 +263,7 @@ class Session(Motion):
     def note_edit(self, *commands: str) -> None:
         """Record that the user has changed the state, and drop the checkpoints after the present.
 
-        `commands` would repeat the change; there are none if no command can repeat it.
+        `commands` are the commands with which a user can repeat the change; none if none can.
         """
         position = self.device.position
         focus = compact(self.device, self.focus)

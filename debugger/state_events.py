@@ -36,7 +36,7 @@ class StateEvent(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """Prepare for a run. A condition that is true already at the start does not count."""
+        """Prepare for a run: what holds already at its start, such as a full queue, is no event."""
 
     @abstractmethod
     def look(self) -> Iterator[dict[str, Any]]:
@@ -80,9 +80,10 @@ class StallEvent(StateEvent):
 
 
 class FlagEvent(StateEvent):
-    """The event that a condition becomes true at a place.
+    """An event of queues or registers: one of them gets into a state that the subclass defines.
 
-    A subclass computes the condition as arrays of flags.
+    For example, a queue becomes full, or an element of a register becomes NaN. The subclass gives
+    the present state as arrays of flags: true for each queue or element that is in this state.
     """
 
     of = ""  # a noun for messages: what the flags say something about
@@ -96,10 +97,11 @@ class FlagEvent(StateEvent):
 
     @abstractmethod
     def _flags(self) -> Iterator[tuple[str, Bools]]:
-        """Yield (name, array of flags); a flag is true where the condition is true now.
+        """Yield (name, array of flags) for each queue or register file of the core.
 
-        `name` is the name of a queue or of a register file. The first axes of its array are the
-        core's levels of units.
+        A flag is true if its queue or register element is now in the state of the event, for
+        example full or NaN. The first axes of an array are the core's levels of units: for a queue
+        of pe, flag [cluster, PE]. For registers, the axes of registers and elements follow.
         """
 
     def look(self) -> Iterator[dict[str, Any]]:
@@ -110,7 +112,11 @@ class FlagEvent(StateEvent):
                 yield from self._events(new, name)
 
     def _events(self, new: Bools, name: str) -> Iterator[dict[str, Any]]:
-        """Yield an event for each place at which a flag has become true."""
+        """Yield an event for each true flag in `new`, if its unit is in one of `self.where`.
+
+        `new` has true flags for those queues or elements that got into the event's state since the
+        last call of `look`; `name` is the name of the queue or register file.
+        """
         levels = len(counts(self.core))
         for index in np.argwhere(new).tolist():
             place = Place(self.core.name, tuple(index[:levels]))
@@ -141,9 +147,10 @@ class QueueEvent(FlagEvent):
 
     @abstractmethod
     def _flag(self, levels: NDArray[Any], limit: int) -> Any:
-        """Return a mask that is true for those `levels` for which the condition is true.
+        """Return a mask over `levels`: true for each queue that is at the level of the event.
 
-        `levels` has the number of items of each queue, `limit` is the capacity of a queue.
+        This level is the capacity `limit` for the event that a queue becomes full, and 0 for the
+        event that it becomes empty. `levels` has the number of items in each queue.
         """
 
 
@@ -176,15 +183,16 @@ class ValueEvent(FlagEvent):
 
     @abstractmethod
     def test(self, value: NDArray[Any]) -> Bools | None:
-        """Return a mask that is true for those elements of an array that have the special value.
+        """Return a mask over an array: true for each element with the event's special value.
 
-        The result is None if the array's type has no such value.
+        The special value is for example NaN. The result is None if the array's type does not have
+        such a value.
         """
 
     def more(self) -> Iterator[tuple[str, Bools]]:
         """Yield (name, mask) for each array of values outside of register files.
 
-        The mask is true for those elements that have the special value, as in the result of `test`.
+        A mask is true for each element with the event's special value, for example NaN.
         """
         return iter(())
 

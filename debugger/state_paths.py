@@ -94,11 +94,12 @@ class Members:
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
-        """Return where an array of the state has, for all units, the number that `steps` select.
+        """Return which array of the core's state has the number that `steps` select, for all units.
 
         The result is (row of the array's field, indices). The first axes of the array are the
-        levels of units; the indices are those on the other axes. The result is None if the steps do
-        not select one number for each unit of the deepest level.
+        levels of units; the indices are for the axes after them: array[all units, *indices] has
+        the number of each unit. The result is None if the steps do not select exactly one number
+        for each unit of the deepest level.
         """
         rows = {row.name: row for row in self.core.state.fields}
         result: tuple[StateField, tuple[int, ...]] | None = None
@@ -267,11 +268,15 @@ class Members:
         return math.prod(self.levels[len(self.place.units) : self._depth(row)])
 
     def indices(self, name: str) -> tuple[int, ...]:
-        """Return the indices on the first axes of the field `name` that select the place's part."""
+        """Return the indices that select the part of this place in the field `name` of the state.
+
+        They are indices on the first axes of the field, which are levels of units. For the place
+        pe[1,0].3 (cluster 0, PE 3) and a field of shape (clusters, PEs, 8) they are (0, 3).
+        """
         return self._inside(next(row for row in self.core.state.fields if row.name == name))
 
     def _inside(self, row: StateField) -> tuple[int, ...]:
-        """Return the indices on the first axes of a field that select the place's part."""
+        """Return the indices that select the part of this place in a field (see `indices`)."""
         return self.place.units[: self._depth(row)]
 
     def _depth(self, row: StateField) -> int:
@@ -362,7 +367,10 @@ def count_items(value: Any) -> int:
 
 
 def _by_unit(row: StateField, levels: tuple[int, ...]) -> bool:
-    """Return whether a field of Python objects is a list with one object for each unit."""
+    """Return whether a field of Python objects is a list with one object for each unit.
+
+    `levels` are the numbers of units that the core has at each level.
+    """
     return bool(levels) and isinstance(row.initial, list) and len(row.initial) == levels[0]
 
 

@@ -111,15 +111,16 @@ def step_announcements(
 def step_announcements_back(
     runner: Runner, stops: StopPositions, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Position, list[Position]]:
-    """Return the position to which a step back over `count` acts goes.
+    """Return the position to which a step back over `count` acts goes, and the ends of these acts.
 
     The acts are those that `step_announcements` counts, except an act that ends exactly at the
-    present position. Let A be the `count`-th last act, and B the act after A. The result is the
-    last stop position (`StopPositions`) from the end of A to before the end of B; if there is none,
-    it is the end of A. If there are fewer than `count` acts, it is the last stop position before
-    the end of the first act or, if there is none, the start of the run. The second result has the
-    positions at which the last `count` acts end. Afterwards the device is at some position before
-    the present. Raises `Interruption`.
+    present position. The step goes back to the end of the `count`-th last act. But an earlier run
+    or step may have stopped after this end and before the end of the next act. Then the step goes
+    to the last such stop (`StopPositions`). If there are fewer than `count` acts, it goes to the
+    last stop before the end of the first act or, without such a stop, to the start of the run.
+
+    The second result has the positions at which the last `count` acts end. Afterwards the device is
+    at some position before the present. Raises `Interruption`.
     """
     now, cores = runner.debuggee.device.position, {place.core for place in where}
 

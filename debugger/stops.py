@@ -103,7 +103,7 @@ class StopRecord:
 class EditRecord:
     """A change of state that the user has made at the present position.
 
-    `commands` would repeat the change; there are none if no command can.
+    `commands` are the commands with which a user can repeat the change; empty if none can.
     """
 
     cycle: int

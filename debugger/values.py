@@ -83,10 +83,11 @@ class Access:
 
 
 def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
-    """Return the bytes of a value as an element or an array of the type `dtype`.
+    """Return the bytes of a value, reinterpreted as an element or an array of the type `dtype`.
 
-    Messages call the value `text`. Raises `AccessError`. `numbers_of` returns the numbers of such
-    elements.
+    Elements of bfloat16 are not numbers for NumPy: `numbers_of` converts them to float32. Raises
+    `AccessError`, whose message calls the value `text`, if the value has no bytes, or if they are
+    not a whole number of elements.
     """
     if isinstance(value, int):
         bits = max(32 if -(1 << 31) <= value < 1 << 32 else 64, 8 * dtype.itemsize)
@@ -219,8 +220,8 @@ def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
 def memory_span(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
     """Return the access to adjacent numbers of the type `dtype` in memory.
 
-    The indices of the access are an address and a slice with both ends, which counts numbers from
-    this address.
+    The access has two indices: an address, and a slice of numbers from this address on. The slice
+    must have a start and an end: 0:16 selects the first sixteen numbers.
     """
 
     def extent(address: Any, part: slice) -> tuple[int, int]:
@@ -265,11 +266,12 @@ def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, i
 
 def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...],
           subscripts: int, columns: tuple[int, int] | None = None) -> Access:  # fmt: skip
-    """Return the access to an array at `address` in memory, or to elements of the array.
+    """Return the access to an array in memory, or to those elements that a path selects.
 
-    `subscripts` is the number of subscripts in the path; with 0, the value is the whole array.
-    `columns` is (first index, number of indices): it selects consecutive indices of the last axis
-    of `shape`.
+    `address`, `dtype` and `shape` describe the stored array. `subscripts` is the number of
+    subscripts in the user's path, such as 2 in `y[1, 0]`; without subscripts the access is to the
+    whole array. If `columns` is (first index, number of indices), the array that the user sees has
+    only these indices of the last axis.
     """
     count = int(np.prod(shape, dtype=np.int64))
     sides = (count,) if subscripts and not shape else shape
@@ -282,10 +284,10 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
 
 @dataclass(frozen=True)
 class _ArrayInMemory:
-    """An array in a device's memory; `stored` is the shape of the stored array.
+    """An array in a device's memory: a stored array, or some columns of it.
 
-    `columns` is (first index, number of indices) of the last axis that belong to the array; None
-    stands for all. Messages call the array `text`.
+    `stored` is the shape of the stored array. `columns` is (first index, number of indices) on its
+    last axis; None stands for all indices. Messages call the array `text`.
     """
 
     device: Device
@@ -389,9 +391,9 @@ def indices_text(indices: Indices) -> str:
 
 
 def size_of(value: Any) -> str:
-    """Return the end of a message, with the shape or the length of a value.
+    """Return the shape or the length of a value, as the end of a message: `, it has 4 × 8`.
 
-    The text is empty if the value has neither.
+    The text is empty if the value has neither a shape nor a length.
     """
     if isinstance(value, np.ndarray):
         return f", it has {' × '.join(map(str, value.shape)) or 'one value'}"

@@ -91,7 +91,11 @@ class WatchTarget:
     # Registers
 
     def accesses(self, core: Core, values: Mapping[str, Any]) -> list[str]:
-        """Return how an announced instruction accesses the watched registers: "read", "write"."""
+        """Return how an instruction that `core` has announced accesses the watched registers.
+
+        The list has "read", "write", or both, as far as the watch looks for such accesses; it is
+        empty if the instruction uses none of the registers. `values` are the announcement's fields.
+        """
         used = registers(self.device, core, values)
         return [
             access
@@ -129,12 +133,12 @@ class WatchTarget:
             yield Probe(about, False, True, call, test, text, names)
 
     def _change_text(self, core: Core, live: str, has_condition: bool) -> str:
-        """Return Python text that tests whether the watched value has changed.
+        """Return a Python expression, as text, that is true if the watched value has changed.
 
         A fast engine puts it into the code to which it translates the program of `core`. The
         result is empty if this code cannot compute the watched value. `has_condition` says whether
-        the watch has a condition; `live` is the condition as text for this code. If there is such
-        a text, the result tests the condition, too.
+        the watch has a condition. `live` is the condition as text for this code; if it is not
+        empty, the result is true only if the condition is true, too.
         """
         value, number = _live(self.expression, core), self.point.number
         if not value:

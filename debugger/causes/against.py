@@ -42,8 +42,8 @@ class Step:
 class Agreement:
     """Values that the search has compared and that are equal to the values of one reference.
 
-    They have `count` elements; `elements` has the names of the first few. `last` is the latest of
-    the values.
+    They have `count` elements in all; `elements` has the names of the first few. `last` is the
+    cause of that one of the values which the run made last.
     """
 
     reference: Reference
@@ -98,11 +98,12 @@ class Walk:
 
 
 def walk_back(search: Causes, text: str, references: Sequence[Reference], within: float) -> Walk:
-    """Return the stages from the value of the expression `text` back to the first wrong value.
+    """Search back from the value of the expression `text` to the earliest wrong value.
 
-    `search` finds causes in the session. `references` are the arrays with right values; one of them
-    must contain the value of the expression. Two numbers that differ by at most `within` count as
-    equal. Raises `CauseError`, `ExpressionError`.
+    Return the wrong values on the way, each with the steps that made it (a `Stage`). `search`
+    finds causes in the session. `references` are the arrays with right values; one of them must
+    contain the value of the expression. Two numbers that differ by at most `within` count as equal.
+    Raises `CauseError`, `ExpressionError`.
     """
     finder = search.finder()
     comparison = Comparison(finder.record, references, within)

@@ -59,11 +59,11 @@ def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
 
 
 def rows(causes: list[Cause], depth: int = DEPTH) -> Iterator[CauseRow]:
-    """Yield the lines that `lines` yields, each with its cause.
+    """Yield a row (indentation, text, cause) for each cause, and for their causes below it.
 
-    A setting of a step (`Cause.setting`) appears at its first use and not again. The lines below
-    it show the steps with which a core computed its value. Settings that the text of the
-    instruction shows are left out.
+    The rows go `depth` levels back. A setting of a step (`Cause.setting`) appears at its first use
+    and not again. The rows below a setting show the steps with which a core computed its value.
+    Settings that the text of the instruction shows are left out.
     """
     shown: set[Any] = set()
     for cause in causes:

@@ -190,7 +190,7 @@ class CauseFinder:
     def _makers_of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
     ) -> Iterator[Cause]:
-        """Yield the causes that `_of_write` yields, but without their field `version`."""
+        """Yield causes of bytes that `write` has written; `_of_write` then sets their `version`."""
         origins = self.record.origins(write, begin, length)
         if write.by_hand:
             memory, first = (begin, length), begin - write.address
@@ -215,7 +215,7 @@ class CauseFinder:
     def state(self, role: str, core: str, place: Place, before: int, value: Any) -> Iterator[Cause]:
         """Yield the causes of `value`, the value of `place`, which is a part of a core's state.
 
-        `role` is its role for its reader. Steps from announcement number `before` on are ignored.
+        `role` is its role for the step that read it. Steps from number `before` on do not count.
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None
@@ -342,10 +342,10 @@ class CauseFinder:
             yield Cause(source.what, "", source.value, "begin", core)
 
     def _setting(self, source: Source, core: str, time: int) -> Cause:
-        """Return the cause of `source`, a setting of a step of `core` in cycle `time`.
+        """Return the cause of `source`, a setting that a step of `core` used in cycle `time`.
 
-        If the source line of the step that made the value is known, the name of the cause ends with
-        this line.
+        If the step read the setting from memory and the source line that made the value is known,
+        the name of the cause ends with this line.
         """
         origin = source.origin
         value = shown_value(self.debuggee.program, source.value, self._layer(time))
@@ -412,7 +412,7 @@ class CauseFinder:
         return memory_name(self.debuggee.program, address, self._layer(time))
 
     def _name_of_write(self, write: Access, address: int) -> str:
-        """Return the name of the byte at `address` in the network's layer that made the write."""
+        """Return the name that the byte at `address` has in the network's layer that wrote it."""
         layer = None
         if write.instruction is not None and self.debuggee.layer_starts:
             layer = self._number_at(write.core, write.instruction)

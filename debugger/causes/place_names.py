@@ -78,7 +78,11 @@ def memory_name(program: Program, address: int, layer: int | None) -> str:
 
 
 def _at_its_place(address: int, tensor: Tensor, number: int) -> str:
-    """Return the name of element `number`; if the tensor is a copy, with the element's address."""
+    """Return the name of element `number` of a tensor, such as `y[1, 0]`.
+
+    If the tensor is a copy of another one, the result is the element's `address` with this name:
+    `0x80001000 <copy of y[1, 0]>`.
+    """
     name = element_name(tensor, number)
     return f"{address:#010x} <copy of {name}>" if tensor.direction == "copy" else name
 
@@ -161,7 +165,12 @@ def _has_column(network: ProgramNetwork, tensor: Tensor, address: int) -> bool:
 
 
 def _of_layer(network: ProgramNetwork, found: Sequence[Tensor], layer: int) -> Tensor:
-    """Return the one of the tensors `found` that `element_at` chooses for the layer `layer`."""
+    """Return that one of several tensors at the same address which was there in a layer.
+
+    `found` are the tensors, `layer` is the number of the layer. The result is the tensor that this
+    layer or the nearest earlier layer has made. If there is none, it is an array from the source of
+    this layer or of the nearest earlier one, and otherwise the first tensor in `found`.
+    """
 
     def number(item: Tensor) -> int:
         if item.file:
@@ -180,13 +189,14 @@ def element_name(tensor: Tensor, number: int) -> str:
 
 
 def twin(program: Program, address: int) -> int | None:
-    """Return the on-chip address of the original of which `address` probably has a copy.
+    """Return the on-chip address from which the program probably copied the byte at `address`.
 
     A program declares code and data for one half of one unit, and may copy them to the other half
-    or to other units. So the original has the same offset in the other half of the unit. If the
-    program declares nothing in this unit, the original is at this offset in the first unit in
-    which the program declares something. The result is None if the program declares nothing there,
-    or if a section of the program is at `address` itself.
+    or to other units, at the same offset. So if the program declares something in the unit of
+    `address`, the result has the same offset in the other half of this unit. Otherwise the result
+    has the same offset in the first unit in which the program declares something. The result is
+    None if the program declares nothing at the resulting address, or if one of its sections
+    contains `address` itself.
     """
     offset = address & (1 << HALF_SHIFT) - 1
     unit = address >> UNIT_SHIFT

@@ -131,7 +131,10 @@ class RunRecord:
         return self._wider.widest()
 
     def widest(self) -> RunRecord:
-        """Return the widest record that `wider` has made from this one, or this record."""
+        """Return that record of the same run which starts earliest, among those made so far.
+
+        `wider` makes them. If it was not called, the result is this record.
+        """
         return self if self._wider is None else self._wider.widest()
 
     def require_whole(self) -> None:
@@ -368,9 +371,11 @@ class RunRecord:
                 raise UnrecordedError
 
     def window_origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """Return the steps that made the `size` bytes that `access` read at `address`, in a window.
+        """Return the steps that made bytes which an access read from a window.
 
-        The core to which the window belongs has recorded them.
+        The bytes are the `size` bytes at `address`, a part of what `access` read. The core to which
+        the window belongs has recorded the steps. The list is empty if no window is at `address`,
+        or if this core records nothing.
         """
         window = self.device.memory.window(address, size)
         if window is None:

@@ -32,10 +32,10 @@ class Question:
     is_asked: bool = False
 
     def ask(self) -> list[Cause]:
-        """Return the causes, from `record` or from a record that starts earlier in the run.
+        """Return the causes that `find` finds in `record` or in a record that starts earlier.
 
-        The method first tries `record`, unless `is_asked` is true. Then it tries records that start
-        earlier and earlier, until one of them contains the causes.
+        The method first searches `record`, unless `is_asked` is true. Then it searches records of
+        the run that start earlier and earlier, until one of them contains the causes.
         """
         record = self.record.wider() if self.is_asked else self.record
         while True:
@@ -66,10 +66,10 @@ class Causes:
         return self.causes_of(text)
 
     def causes_of(self, text: str, finder: CauseFinder | None = None) -> list[Cause]:
-        """Return the causes of the value of the expression `text`, as `why` does.
+        """Return the causes of the value of the expression `text`: the steps that made the value.
 
-        If `finder` is given, the method searches with it. Then the caller can use the same finder
-        to go on from these causes.
+        If `finder` is given, the method searches with it, so that the caller can continue the
+        search from these causes with the same finder.
         """
         find = _search(compile_expression(self.debuggee, text), text)
         if finder is not None:

@@ -43,7 +43,10 @@ def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = T
 
 
 def element_type(source: Expression) -> np.dtype[Any] | None:
-    """Return the type of the elements in the device that an expression denotes, None if unknown."""
+    """Return the element type that an expression's value has in the device, such as int16.
+
+    The result is None if the expression denotes nothing in the device, or if the type is unknown.
+    """
     if source.target is None:
         return None
     access = source.target[0]

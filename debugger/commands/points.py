@@ -49,9 +49,10 @@ def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
 
 
 def _places_of(context: Context, point: Point) -> str:
-    """Return a text with a breakpoint's first address, the source line there, and how many follow.
+    """Return a text with the first address of a point, and the source line at this address.
 
-    The text is empty for a point without addresses.
+    If the point has several addresses, the text also says how many more there are. For a point
+    without addresses, the text is empty.
     """
     if not point.addresses:
         return ""

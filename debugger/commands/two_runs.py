@@ -204,11 +204,11 @@ def _register_rows(
     sides: tuple[Observation | None, Observation | None],
     fields: tuple[str, ...],
 ) -> list[tuple[Any, ...]]:
-    """Return rows for the registers whose present values differ between the two runs.
+    """Return rows (name, value in the first run, value in the second) for registers that differ.
 
-    The registers are those of the core in `sides`, whose observations differ. `fields` has the
-    names of the fields of state to compare. The result is empty if a side is None or a run has
-    ended.
+    `sides` are the observations of the two runs in which the first difference was found; the
+    registers of their core are compared. `fields` has the names of the fields of state that have
+    these registers. The result is empty if one run has no observation (None) or has ended.
     """
     if None in sides or any(run.device.stopped for run in runs):
         return []

@@ -203,10 +203,11 @@ class ObservedRun:
         self._announced.clear()
 
     def _pieces(self, address: int, size: int) -> list[tuple[str, int, int, int]]:
-        """Return the parts of a write that are compared.
+        """Return those parts of a write that are in the memory to compare.
 
-        Each item is (area, offset in the area, address, number of bytes). Without areas, the area
-        has an empty name, and the offset is the address.
+        Each item is (name of an area, offset in the area, address, number of bytes). If the
+        comparison is not limited to areas, there is one item for the whole write; its name is
+        empty, and its offset is the address.
         """
         if not self.subject.areas:
             return [("", address, address, size)]

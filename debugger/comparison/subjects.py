@@ -123,10 +123,11 @@ def _layout(program: Program) -> object:
 
 
 def _shared_areas(text: str, runs: Sequence[Session]) -> list[Subject]:
-    """Return for each run a subject: the tensors and arrays that both programs have.
+    """Return for each run a subject with the tensors and arrays that both programs have.
 
-    Two of them match if they have the same name and size; their addresses may differ. `text` is the
-    user's text, which becomes the text of the subjects. Raises `CompareError`.
+    A tensor or array counts if both programs have one of this name and size; the addresses may
+    differ. `text` is what the user typed; it becomes the text of the subjects. Raises
+    `CompareError` if the programs have nothing in common.
     """
     tables = [_areas(run.program) for run in runs]
     names = [

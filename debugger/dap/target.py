@@ -320,7 +320,8 @@ class Target:
     def start(self, stop_on_entry: bool) -> None:
         """Plan the first run after the program was loaded.
 
-        If `stop_on_entry` is true, the run only reports that the program has not started.
+        If `stop_on_entry` is true, this run executes nothing: it only reports to the editor that
+        the program has stopped at its start.
         """
         if stop_on_entry:
             self.run = Run(lambda: self.session.last_stop, reason="entry")

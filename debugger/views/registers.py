@@ -119,7 +119,11 @@ def _name_width(long: Sequence[Register]) -> int:
 
 
 def _long(row: Register, pieces: Sequence[str], names: int) -> list[Parts]:
-    """Return the rows of a long register from the texts `pieces`; its name has `names` cells."""
+    """Return the rows that show a long register: one row for each text in `pieces`.
+
+    The first row begins with the register's name, right-aligned in `names` cells; the other rows
+    are indented as far.
+    """
     style = change_style(row.age) or (FAINT if _is_zero(row) else "")
     heads = [row.name, *[""] * (len(pieces) - 1)]
     return [

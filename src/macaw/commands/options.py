@@ -89,9 +89,10 @@ def name_file_pairs(
 def output_pairs(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return the options NAME=FILE for outputs as a dictionary.
+    """Return the options NAME=FILE for outputs as a dictionary {name: file}.
 
-    Raises `click.BadParameter` as `name_file_pairs`, and if two outputs have the same file.
+    Raises `click.BadParameter` for a word of another form, for a name that occurs twice, and for
+    two outputs with the same file.
     """
     outputs = collect(map(_name_and_file, values))
     files: set[str] = set()

@@ -126,10 +126,10 @@ def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
 
 @dataclass
 class _LineSums:
-    """The sums of all charges to one line of the source, in cycles.
+    """The sums of all charges of one core to one line of the source.
 
-    `run` is on the critical path of the run. `causes` has the sums by cause, `whom` those of waits
-    by what the core waited for.
+    `causes` has the cycles by cause, times the units of the core; `whom` has those of waits by what
+    the core waited for. `run` is the number of device cycles of the line on the critical path.
     """
 
     run: int = 0
@@ -180,9 +180,10 @@ def _line_cycles(line: SourceLine, sums: _LineSums) -> LineCycles:
 
 
 def _tree(parent: str, leaves: Mapping[str, _Leaf]) -> tuple[CauseCycles, ...]:
-    """Return the causes below `parent` that have cycles, the one with most cycles first.
+    """Return the children of the cause `parent` in the tree of causes, the greatest first.
 
-    `leaves` has the sums of the charges by cause. With an empty `parent`, the result is the roots.
+    Each child includes the tree below it; children without cycles are left out. If `parent` is
+    empty, the result has the roots of the tree. `leaves` has the sums of the charges by cause.
     """
     found = []
     for cause in CAUSES:

@@ -283,7 +283,10 @@ def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
 
 
 def _after_marking(report: Profile) -> Step:
-    """Return the next step after an edit and its profile in mark mode (steps 720 to 724)."""
+    """Return the next step of the optimisation loop after the user has edited an instruction.
+
+    `report` is the profile of the edited program in mark mode (steps 720 to 724).
+    """
     if not report.differences:
         text = (
             "Give --against the JSON of the profile in mark mode from before the edit:"

@@ -112,8 +112,9 @@ def _has_worked(costs: Mapping[int | None, InstructionCost]) -> bool:
 class _CoreSums:
     """The costs of one line on one core so far.
 
-    `run` has cycles on the critical path by cause, `cycles` all cycles by cause. `whom` has cycles
-    of waits in `run` by what the core waited for. `bytes` has moved bytes by memory.
+    `run` has the cycles on the critical path by cause, `cycles` has all cycles by cause. `whom`
+    divides those cycles of `run` in which the core waited by what it waited for. `bytes` has the
+    moved bytes by memory.
     """
 
     core: Core

@@ -41,7 +41,7 @@ class AnnotatedLine:
     """A line of the source with its costs.
 
     `run` has the line's device cycles on the critical path of the run, `causes` divides them by
-    cause. `heat` is a number from 0 to 4, by the line's share of all `run`.
+    cause. `heat` is a number from 0 to 4 for the line's share in the sum of `run` over all lines.
 
     An instruction without a line of the source counts as a line without `file` and `number`. The
     line with an empty `place` has the cycles of no instruction.

@@ -51,12 +51,13 @@ def print_annotation(
     by_core: bool,
     plain: bool,
 ) -> None:
-    """Print an annotation in the width of the screen, or, if `plain`, one record on each line.
+    """Print an annotation as tables in the width of the screen.
 
-    `choice` says which lines are printed. A share is a line's part of the cycles of the run. With
-    `own`, it is the line's part of the cores' own cycles; this is for an annotation with some of
-    the cores (`annotation_view.of_cores`). With `by_core`, there is a column for each kind of core
-    instead of MACs, bytes and causes.
+    If `plain` is true, print one row of fields on each line instead. `choice` says which source
+    lines are printed. The printed share of a source line is its part of the cycles of the run; if
+    `own` is true, its part of the cores' own cycles. The latter is for an annotation that has only
+    some of the cores (`annotation_view.of_cores`). If `by_core` is true, there is a column for each
+    kind of core instead of the columns for MACs, bytes and causes.
     """
     _Report(annotation, screen, choice, own=own, by_core=by_core, plain=plain).show()
 

@@ -35,10 +35,11 @@ def check_allowed(allowed: Collection[str]) -> None:
 def refuse_other_subject(
     before: Profile, name: str, new: Subject, program: str, allowed: Collection[str]
 ) -> None:
-    """Raise `InputError` if program, inputs or shapes differ, and `allowed` lacks the difference.
+    """Raise `InputError` if program, inputs or shapes differ, unless `allowed` permits it.
 
     `before` is the earlier profile and `name` its file. `new` has the digests of the new run, and
-    `program` is the name of its program. `allowed` has words of `ALLOWABLE`.
+    `program` is the name of its program. `allowed` has words of `ALLOWABLE`, one for each kind of
+    difference that the user permits.
     """
     old, reasons = before.subject, {}
     if old.program != new.program:

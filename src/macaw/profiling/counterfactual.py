@@ -27,10 +27,11 @@ Shares = Mapping[Charge, float]  # by charge: the share of its cycles that vanis
 
 @dataclass(frozen=True)
 class _Edge:
-    """A dependence: an interval of work cannot start before another core has reached a cycle.
+    """A dependence: an interval of work of one core cannot start before work of another core.
 
-    The other core must have reached cycle `time` of the recorded run, in its interval `node`. The
-    dependent interval starts no earlier than `lag` cycles after that.
+    The other core does this work in its interval `node`, up to cycle `time` of the recorded run. In
+    the simulation, where the same work may be done earlier, the dependent interval starts at least
+    `lag` cycles after this work.
     """
 
     node: int  # number of the earlier interval
@@ -40,13 +41,14 @@ class _Edge:
 
 @dataclass(frozen=True)
 class _Transfer:
-    """A transfer, and the intervals of work that made its data.
+    """A transfer, and the work that made the data which the transfer reads.
 
-    The transfer ended in interval `node` of the mover, the core that does transfers. `begin` and
-    `end` count cycles from the start of this interval; `begin` is negative if the transfer started
-    earlier. `makers` has a pair (interval, cycles) for each core that wrote bytes that the transfer
-    reads: the interval of the core's last such write, and the cycles from its start to the write.
-    `sources` are the numbers of the earlier transfers that wrote such bytes.
+    The transfer ended in interval of work number `node`, an interval of the core that does
+    transfers. `begin` and `end` count cycles from the start of this interval; `begin` is negative
+    if the transfer started earlier. `makers` has a pair (interval, cycles) for each core that wrote
+    data for the transfer: the number of the interval with the core's last such write, and the
+    cycles from the start of that interval to the write. `sources` are the numbers of the earlier
+    transfers that wrote data for this one.
     """
 
     node: int
@@ -184,7 +186,11 @@ class RunGraph:
         return last if last >= 0 and work.wait_ends[last] > idle else -1
 
     def _edges(self, number: int) -> list[_Edge]:
-        """Return the dependences of interval `number` on work of other cores."""
+        """Return the dependences of interval of work number `number` on work of other cores.
+
+        The interval depends on the cores for which its core waited just before, or on the commander
+        if the core was idle before. A core that continues with queued work depends on no other.
+        """
         core, place = self._nodes[number]
         work = self.work[core]
         begin = work.begins[place]
@@ -234,10 +240,11 @@ class RunGraph:
         return [_Edge(node, end, begin - latest) for node, end in found]
 
     def _nearest(self, core: str, time: int) -> list[str]:
-        """Return a list with the likeliest core for which `core` waited, if the wait names none.
+        """Return, as a list of one name, the core for which `core` probably waited until `time`.
 
-        It is the core that works at `time`, or else the one that worked last before. `core` itself
-        and the commander are not considered. The list is empty if no other core worked.
+        The caller uses it for a wait that names no core. The result is the core that works at
+        `time` or, if none does, the core that worked last before `time`; `core` itself and the
+        commander do not count. The list is empty if no other core has worked.
         """
         ends: list[tuple[Interval, str]] = []
         for name, work in self.work.items():

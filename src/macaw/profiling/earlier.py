@@ -1,4 +1,4 @@
-"""The data of an earlier profile in a profile: its timeline, and the lines whose cycles differ."""
+"""What a profile stores of an earlier one: its timeline, and the lines whose cycles differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class EarlierTrack:
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """The timeline of the earlier profile. Its axis of cycles also begins at 0."""
+    """The timeline of the earlier profile. Its times are counted from the start of that run."""
 
     program: str
     device: str

@@ -201,10 +201,11 @@ def _vanishing(
 
 
 def _share_of_others(lengths: Sequence[int]) -> float:
-    """Return which share of the cycles of several accesses vanishes if they become one access.
+    """Return the share of cycles that vanishes if several accesses become one, from 0 to 1.
 
-    `lengths` has the cycles of each access. An access that is longer than the third quartile of all
-    lengths is assumed to be long because of its size. So its cycles above this quartile remain.
+    `lengths` has the cycles of each access. The one access takes as many cycles as the third
+    quartile of `lengths`, plus the cycles by which longer accesses exceed this quartile: they are
+    assumed to be longer because of their size, so joining does not save these cycles.
     """
     usual = sorted(lengths)[3 * (len(lengths) - 1) // 4] if lengths else 0
     return (sum(min(length, usual) for length in lengths) - usual) / max(sum(lengths), 1)
@@ -339,7 +340,10 @@ def _along(
 
 
 def _add(shares: dict[Charge, float], more: Mapping[Charge, float]) -> None:
-    """Add the shares `more` to `shares`; a sum above 1 becomes 1."""
+    """Add to `shares` the shares `more` of the same charges; a sum above 1 becomes 1.
+
+    A share says which part of a charge's cycles vanishes.
+    """
     for charge, share in more.items():
         shares[charge] = min(shares.get(charge, 0.0) + share, 1.0)
 

@@ -222,9 +222,10 @@ class _PageData:
 
     @staticmethod
     def metric(key: str, rows: Mapping[int, tuple[float, bool]]) -> dict[str, Any]:
-        """Return the metric `key` as columns.
+        """Return the values of the metric `key` as columns, with one item for each record.
 
-        `rows` has by number of the record the pair (value, whether the value misses the threshold).
+        `rows` has the metric's values: {number of the record: (value, whether the value misses the
+        threshold)}.
         """
         return {
             "key": key,

@@ -36,7 +36,11 @@ def _is_unused(account: Account) -> bool:
 
 
 def _pairs(before: Sequence[LineCycles], after: Sequence[LineCycles]) -> Iterator[Pair]:
-    """Yield pairs of a line before and the same line after; None in place of a missing line."""
+    """Yield a pair (old, new) for each line of the source, as `diff` matches lines by their text.
+
+    `before` are the lines of the earlier profile, `after` those of the new one. If only one of the
+    profiles has the line, the other item of its pair is None.
+    """
     olds, news = ([(line.text, not line.place) for line in lines] for lines in (before, after))
     for _, begin, end, first, last in SequenceMatcher(None, olds, news).get_opcodes():
         old, new = before[begin:end], after[first:last]

@@ -212,10 +212,10 @@ class Series:
 class Bottleneck:
     """The row whose work costs the run most cycles, and its instruction that takes longest.
 
-    Three mappings have, by row, the cycles that the run would save: `saved` if the row's work took
-    no time, and `sooner` if the row never started late. `between` is for the rows other than the
-    bottleneck: the cycles saved if those parts of the row's work took no time that lie between the
-    first and the last work of the bottleneck.
+    Three mappings have, by row of the timeline, the cycles that the run would save. `saved`: if all
+    work of the row took no time. `sooner`: if the row never started late. `between`, for all rows
+    except the bottleneck: if the row's work took no time while the bottleneck is active, that is,
+    between the first and the last work of the bottleneck.
     """
 
     core: str  # the row's name

@@ -115,14 +115,15 @@ def verdict(difference: Difference) -> str:
 
 
 def group_place(group: Group) -> str:
-    """Return a text with the first instruction of a group's slice, and how many more there are."""
+    """Return the text of `slice_place` for the slice of a group, such as `layer.s:12: exe +3`."""
     return slice_place(group.slice)
 
 
 def slice_place(item: Slice) -> str:
-    """Return a text with the first instruction of a slice, and how many more there are.
+    """Return a text with a slice's first instruction, such as `layer.s:12: dma.wait x0 +3`.
 
-    The instruction has its source position, if that is known.
+    `+3` says that the slice has three more instructions. The source position before the
+    instruction is missing if it is not known.
     """
     more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
     return item.where + more

@@ -263,14 +263,14 @@ class _Profiler:
         return {name: member.number for name, member in self.cores.items()}
 
     def _recording_job(self, parameters: Mapping[str, Parameters], needs: Mapping[str, int]) -> Job:
-        """Return a job that records; `needs` has the number of records for each spill area."""
+        """Return a job that records with `parameters`; `needs` is the number of records by core."""
         ready = recording.add_spill_areas(self.program, self.config, parameters, needs)
         return replace(self.job, parameters=ready)
 
     def _plan_all(
         self, unrecorded: Recording | ChargedRun
     ) -> tuple[dict[str, Parameters], dict[str, int]]:
-        """Return, by core, trace parameters to record all instructions, and numbers of records."""
+        """Return {core: trace parameters} and {core: number of records} to record everything."""
         parameters, needs = {}, {}
         for core, executed in unrecorded.begun.items():
             if not executed:
@@ -302,7 +302,7 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """Return `job` for each repetition, with other seeds; `number` is its index among jobs."""
+        """Return `job` once for each repetition; its index `number` decides the jitter's seeds."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat
@@ -340,7 +340,7 @@ class _Profiler:
     def _merge(
         self, true: Mapping[str, Sequence[Record]], results: Sequence[Sequence[Recording]]
     ) -> tuple[dict[str, list[Record]], Merge]:
-        """Return by core the records merged from segments, and their distance from `true`.
+        """Return by core the records merged from segments, and how they differ from `true`.
 
         `true` are the records of the run with all instructions, `results` the runs of each segment.
         """

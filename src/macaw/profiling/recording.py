@@ -214,9 +214,10 @@ def run_job(job: Job) -> Recording:
 
 
 def _log_layers(device: Device, program: Program) -> dict[int, int]:
-    """Return a dictionary to which a run will add the cycles of `Recording.layers`.
+    """Return an empty dictionary, to which the next run of `device` will add the starts of layers.
 
-    The dictionary stays empty for a program without a network.
+    The run adds {number of the layer: cycle in which the layer starts}, as in `Recording.layers`.
+    For a program that is no compiled network, the dictionary stays empty.
     """
     log: dict[int, int] = {}
     control = device.order[0]

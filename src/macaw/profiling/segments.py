@@ -1,9 +1,10 @@
 """Merges segments of several runs into one timeline (seed 001, Fig. 6).
 
 Each run records one segment of the program: one loop over all register groups. Adjacent segments
-share groups. The later segment is shifted by dt = (dt1 + dt2) / 2. dt1 is the difference between
-the starts of the shared groups in both runs, and dt2 the difference between their ends. Of a shared
-group, the merged timeline has the record of the earlier run.
+share groups, so the same instructions are recorded in both runs. The times of the later segment are
+shifted by dt = (dt1 + dt2) / 2. A shared group starts dt1 cycles later in the earlier run than in
+the later run, and ends dt2 cycles later. The merged timeline has only one record for a shared
+group: the record of the earlier run.
 """
 
 from __future__ import annotations
@@ -116,9 +117,10 @@ def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Re
 
 
 def _offset(earlier: Record, later: Record) -> float:
-    """Return the number of cycles by which to shift the later run: (dt1 + dt2) / 2.
+    """Return the number of cycles to add to the times of the later of two runs.
 
-    `earlier` and `later` are records of the same instructions in two runs.
+    `earlier` and `later` are the records of the same instructions in the two runs. The result is
+    the mean of two differences: `earlier` minus `later` for the begin, and for the end.
     """
     return ((earlier.begin - later.begin) + (earlier.end - later.end)) / 2
 

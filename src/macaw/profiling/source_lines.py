@@ -106,7 +106,10 @@ def read_lines(file: str) -> list[str]:
 
 
 def statement(file: str, line: int) -> str:
-    """Return the statement in a source line without labels and comment; empty if unreadable."""
+    """Return the statement in line number `line` of a source file, without labels and comment.
+
+    The text is empty if the file cannot be read or does not have this line.
+    """
     lines = read_lines(file)
     if not 0 < line <= len(lines):
         return ""

@@ -168,8 +168,8 @@ class _Report:
         """Print a table. The first `names` columns contain names, the others numbers.
 
         On a narrow screen, the names in the last column of names are shortened, but different names
-        stay different. `places` has a number for each row: so many characters at the start of its
-        name in this column are always shown. Numbers are never shortened.
+        stay different. `places` has a number for each row: the number of characters at the start of
+        this name that are never cut, for example its source position. Numbers are never shortened.
         """
         if self.plain:
             for text in records(headings, [[cell.plain for cell in row] for row in rows]):

@@ -22,9 +22,9 @@ class CoreTraits:
     `units` is the number of its compute units, `width` the greatest number of bytes that a unit
     processes in one use. `commands` is true for the core that starts the others. `beat` is the
     number of bytes that the core reads in a bus cycle (beat), `store` the number of bytes of its
-    widest write to external memory. If one of these two is 0, it is the width of external memory.
-    `spacing` is the number of cycles of an access that count as blocked even if accesses follow
-    each other as closely as possible.
+    widest write to external memory; 0 in `beat` or `store` stands for the width of external memory.
+    `spacing` is the number of cycles that each access waits even in the densest possible stream of
+    accesses. The trace counts these cycles as blocked, too.
     """
 
     name: str
@@ -57,7 +57,10 @@ def core_traits(device: Device) -> dict[str, CoreTraits]:
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return the cycles of `intervals` as sorted intervals, none empty, with gaps between them."""
+    """Return sorted intervals that have the same cycles as `intervals`, without overlaps.
+
+    Intervals that overlap or touch are joined; empty ones are left out.
+    """
     joined: list[Interval] = []
     for begin, end in sorted(item for item in intervals if item[0] < item[1]):
         if joined and begin <= joined[-1][1]:

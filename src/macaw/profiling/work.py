@@ -75,9 +75,9 @@ class Link:
 
 @dataclass(frozen=True)
 class RowHits:
-    """The accesses of a core to its DRAM, each to a column of a row, and the rows opened for them.
+    """How many accesses a core made to its DRAM, and how often it had to open a row for them.
 
-    An access for which no row had to be opened found its row open.
+    Each access is to one column of a row. An access that needed no opening found its row open.
     """
 
     core: str
