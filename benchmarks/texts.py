@@ -38,8 +38,10 @@ All benchmarks measure in the same way:
 GOALS = """A goal is a speed that Macaw should reach. Each goal has several figures. The table shows the worst of them,
 which decides whether the goal is *met* or *missed*. *Met when idle* means that this figure meets the goal on an idle
 machine, but misses it on a machine with a load of 4. A *floor* is the time that NumPy or the Python interpreter needs
-for work that no implementation can omit, measured in the same run, in the units of the goal. The floor of K split is
-no such limit: an emulator reaches it that takes the same time for each emulated cycle, and some layers exceed theirs.
+for work that no implementation can omit, measured in the same run, in the units of the goal. In the row *convolution
+with bias and K split*, the floor is not such a limit: it is the number of emulated cycles without the split, divided by
+that with the split. An emulator that takes the same time for each emulated cycle has this ratio; some layers have a
+greater one.
 """
 
 PUBLISHED = """## Published figures of other simulators
@@ -51,8 +53,8 @@ We did not run the simulators of this table: their figures are from their author
 | ONNXim | up to 384 times as fast as Accel-sim | arXiv 2406.08051, abstract; the abstract names no machine | it assumes known cycles for a dense tile, and computes no values; its DRAM and network on chip are cycle-level |
 
 A comparison with Macaw must consider that Macaw computes each value, skips zeros, and counts the cycles within a tile.
-We also looked for published times of three more simulators, in their abstracts and README files, and found no time with
-its machine:
+We also looked for published times of three more simulators, in their abstracts and README files, but found no time with
+the name of the machine on which it was measured:
 
 - STONNE (C++) computes values and compares them with a CPU's.
 - SCALE-Sim (Python) computes cycles and memory accesses of systolic arrays.
@@ -71,10 +73,10 @@ Three peers define the speed 1.0 of a machine. On the first machine, bronzebeard
 of a source of 10,000 lines. tinyrv emulated 447 thousand instructions a second. SciPy took 4.27, 1.62 and 1.13 ms for
 sparse products with 50, 80 and 90% zeros.
 
-`python -m benchmarks.calibration` runs these peers and the fixed mix on one machine. From that we know how many seconds
-the mix takes on a machine of the speed 1.0: 0.073 for the interpreter's part, 0.101 for NumPy's (`SECONDS` in
-benchmarks/calibration.py). Peers of one kind gave speeds that differed by a factor of up to 1.5, so a speed is accurate
-to about 25%.
+`python -m benchmarks.calibration` runs three peers (bronzebeard, tinyrv, SciPy) and the fixed mix of `python -m
+benchmarks calibration` on one machine. From that we know how many seconds the mix takes on a machine of the speed 1.0:
+0.073 for the interpreter's part, 0.101 for NumPy's (`SECONDS` in benchmarks/calibration.py). Peers of one kind gave
+speeds that differed by a factor of up to 1.5, so a speed is accurate to about 25%.
 """
 
 # By case, in the order of the page: its heading and what it measures.
@@ -89,8 +91,9 @@ pseudo-instructions, data, comments. GNU as, llvm-mc and Macaw read the same tex
 line information. bronzebeard gets the same text with its own words for data, and writes no line information. Memory is
 the peak of the process minus the peak of the same command on an empty program.
 
-The rows *of an empty program* show what the start of Python and the import of Macaw's modules cost: the rate of the
-whole command if it did nothing else, as a share of llvm-mc's rate. Macaw's whole command cannot be faster.
+The rows *of an empty program* show what the start of Python and the import of Macaw's modules cost: the rate that the
+whole command would have if it did nothing else, divided by llvm-mc's rate. Macaw's whole command cannot reach a higher
+rate.
 """),
     "repeating": ("Repeating", """\
 The figures are CPU seconds of whole commands on sources whose lines come from `.rept` and macros. Macaw reads the body
@@ -179,8 +182,8 @@ benchmarks/deepbench.py; tests/emu/nnp/test_deepbench.py).
 
 The setting `nnp.mapping` decides which tile engine of nnp multiplies which tile of a matrix. The times and rates of the
 table are for `tiles`: the tiles go to the engines in turn. The columns *by rows* and *by columns* have the cycles of a
-step for `rows` and `columns`, with which the row or the column of a tile decides (docs/timing-nnp.md, "Engines and
-tiles").
+step for the settings `rows` and `columns`, with which the row or the column of a tile in the matrix decides which
+engine gets it (docs/timing-nnp.md, "Engines and tiles").
 
 We fitted the pipeline latencies of `bw_s10` by hand, because the publication does not describe the units of its
 processor; other latencies would be possible, too. An activation takes 120 cycles, four times as many as an addition
@@ -202,15 +205,19 @@ image. Each layer is equal to the reference.
 A floor is the time that NumPy or the Python interpreter needs for work that no implementation of Macaw can omit. The
 table has it as a share of the peer's time or in the unit of the goal.
 
-- *The loop of cp in plain Python*: a function that only makes the changes of cp's loop to the array and to the sum.
-- *One NumPy call for each pmac*: the sixteen products of a pmac instruction (thousands of products a second), without
-  its permutation and its additions.
-- *Requests of transfers without bytes*: the strided rows of the dma benchmark need more transfers than the contiguous
-  rows. This is the time to request the additional transfers, without moving bytes.
-- *Convolution with fp16 in and out*: NumPy's product in float32 with the conversions, without block floating point.
-  Sums of products of 16-bit mantissas need more than 24 digits: they are exact *in float64* only.
-- *Products of the LSTM step in float64*: the eight products of 2048 × 2048 matrices and a vector, without the gates.
-- *Each product of the island rounded to fp16*: without the sums and their roundings.
+- *The loop of cp in plain Python*: the time of a function that only makes the changes of cp's loop to the array and to
+  the sum.
+- *One NumPy call for each pmac*: how many thousands of products a second NumPy computes with one call for the sixteen
+  products of a pmac instruction, without the instruction's permutation and additions.
+- *Requests of transfers without bytes*: the time to request the transfers of 1 KiB in the dma benchmark's strided rows,
+  without moving their bytes. The contiguous rows need fewer requests, because each of their transfers moves 64 KiB.
+- *Convolution with fp16 in and out*: the time of NumPy's product in float32 and of the conversions from and to fp16,
+  without block floating point. With mantissas of 16 bits the product is computed *in float64*, because sums of such
+  products need more than the 24 bits of float32 to be exact.
+- *Products of the LSTM step in float64*: the time of the eight products of 2048 × 2048 matrices and a vector, without
+  the gates.
+- *Each product of the island rounded to fp16*: the time to compute and round the products, without the sums and their
+  roundings.
 - *Macs, cp and dma of the sparse product*: the sum of two times. The first is NumPy's time for the sums and the cycles
   of all macs. The second is the time of a run of the program minus the time in which the emulator simulates rows of the
   array (control units, buses and counters).
@@ -239,14 +246,14 @@ the same time. If register groups often end in a loop, it translates the loop tw
 the end of a group.
 
 The table *8 times as many passes* has longer runs of the loops, to separate two parts of the time that recording adds.
-The *constant* part, in milliseconds, does not grow with the number of passes. The *slope* says how many times as long
-the further passes take with recording. For *as profiled* the constant is the time of the records themselves: `macaw
-profile` makes as many of them for a long run as for a short one. For *groups* it is near zero, because longer runs make
-more records.
+The *constant* part, in milliseconds, does not grow with the number of passes. The *slope* is the time of the further
+passes with recording, divided by their time without recording. For *as profiled* the constant is the time of the
+records themselves: `macaw profile` makes as many records for a long run as for a short one. For *groups* the constant
+is near zero, because longer runs make more records.
 
-In the row of the strided dma, the ratio does not fall in longer runs, because each transfer makes four records: one of
-the dma, and three for the instructions of cp's loop. The fast engine moves such a transfer in some tens of
-microseconds.
+In the row of the strided dma, longer runs do not bring the time with recording nearer to the time without it, because
+each transfer makes four records: one of the dma, and three for the instructions of cp's loop. The fast engine moves
+such a transfer in some tens of microseconds.
 """),
     "debugger": ("Debugging", """\
 The figures are milliseconds of CPU time. The table *cp* is for a loop of ten instructions, executed 51,200 times. The
@@ -261,7 +268,8 @@ sent to the terminal.
     "causes": ("The first why", """\
 The first `why` of a debugging session takes longer than later ones: the debugger runs the program again from the last
 checkpoint, and records the steps that made each value. Steps further back may need a record of more of the run, or of
-the whole run. Later questions read the same record. The sample is digits_mlp with eighty images, at its end.
+the whole run. Later questions read the same record. The benchmark runs the sample digits_mlp with eighty images to its
+end, and asks `why` there.
 """),
     "startup": ("Start", """\
 The figures are milliseconds to start a command, medians of 21 runs. Python's standard imports are the modules of the
@@ -269,7 +277,8 @@ standard library that `macaw asm` imports.
 """),
     "commands": ("Whole commands", """\
 The figures are milliseconds of `macaw run` and `macaw asm` for the program of the README (programs/layer), medians of
-11 runs. The goal is half the time of commit 07c9edbe, which took 4.2 times as long as the peer.
+11 runs. The peer is Python that only imports numpy and click. Commit 07c9edbe took 4.2 times as long as this peer; the
+goal is half the time of that commit.
 """),
     "golden": ("Golden tests in two processes", """\
 The figures are wall-clock seconds of `macaw test programs`, which runs all sample programs. Two processes can only be
@@ -292,9 +301,9 @@ END = """## Why goals are missed
   file, its size), a branch, and a line of data or a constant of 32 bits take several times as long as a plain line.
 - All rates: if other work runs on the machine, they fall by more than the share of time that this work takes.
 - Language server: after an edit, it spends nearly all of its time on assembling the lines again.
-- vc: the fast engine computes a loop that only loads vector registers and adds products to others with few NumPy calls.
-  For other vector instructions, the translated code of a loop calls the same functions as the reference engine, and
-  only the code around these calls is faster.
+- vc: the fast engine computes a loop with few NumPy calls if the loop only loads vector registers and adds products to
+  other vector registers. For other vector instructions, the translated code of a loop calls the same functions as the
+  reference engine, and only the code around these calls is faster.
 
 Words of the field and of Macaw: [glossary.md](glossary.md).
 """
