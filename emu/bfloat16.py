@@ -35,7 +35,7 @@ def element_type(name: str) -> np.dtype[Any]:
 
 
 def type_name(dtype: np.dtype[Any]) -> str:
-    """Return the name of an element type, the inverse of `element_type`."""
+    """Return the name of the type `dtype` of elements in memory: `bfloat16`, or NumPy's name."""
     return NAME if dtype == BFLOAT16 else dtype.name
 
 

@@ -168,7 +168,10 @@ class Core(Requester, Waiter, Traced, Inspectable):
         """
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Take the answer to a beat of on-chip memory, as `Requester.granted` describes."""
+        """Take the answer to a beat of on-chip memory that the core requested at `port`.
+
+        `Requester.granted` explains the arguments. Cores that request beats override this.
+        """
         raise NotImplementedError(f"{self.name} takes no answer from memory")
 
     def read_register(self, name: str, time: int) -> int:

@@ -166,7 +166,10 @@ def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
 
 
 def _grid_of(value: Fraction, dtype: np.dtype[Any]) -> int:
-    """Return a fraction from 0 to 1 as an integer in units of 2**-40, rounded as by `_on_grid`."""
+    """Return a fraction from 0 to 1, rounded once, as an integer in units of 2**-40.
+
+    The rounding is to the host type `dtype` or to 2**-40, whichever is coarser.
+    """
     from fractions import Fraction
 
     scaled = value * (1 << _GRID)

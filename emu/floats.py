@@ -210,9 +210,10 @@ def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[int, int, type[np.floating[Any]]]:
-    """Return the number of digits, the least normal exponent, and a NumPy type of a host type.
+    """Return three properties of a host type: its digits, least normal exponent, and NumPy type.
 
-    Numbers of the host type `dtype` are returned in this NumPy type; it is float32 for bf16.
+    The digits are the number of significant bits. The NumPy type is the one in which functions
+    return numbers of the host type: float32 for bf16, otherwise the host type itself.
     """
     if dtype == BFLOAT16:
         return bfloat16.DIGITS, bfloat16.LEAST_EXPONENT, np.float32

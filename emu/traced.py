@@ -61,7 +61,7 @@ class Traced(Agent):
     ) -> None:
         """Count `count` occurrences of `what` for the trace, in the cycles `time` to `until` - 1.
 
-        `number` is as in `TraceBlock.count_occurrence`.
+        `number` is the instruction that causes them; None means the instruction that began last.
         """
         self.trace.count_occurrence(what, time, until, count, number)
 

@@ -224,8 +224,9 @@ def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.
 def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
     """Read columns from the start of a buffer into a register of each bank of a block.
 
-    `values` are the operands of the word `pull`. The block waits until the visible end has passed
-    these columns. Return whether other cores must act before the block continues. Raises `Fault`.
+    `values` are the operands of the word `pull`. The block waits until these columns have been
+    pushed and are stored in memory. Return whether other cores must act before the block continues.
+    Raises `Fault`.
     """
     number = values["buffer"]
     buffer = island.buffers[number]

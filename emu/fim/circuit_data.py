@@ -128,10 +128,10 @@ class CircuitData:
         right: Bytes,
         address: int,
     ) -> None:
-        """Write the results of the word at `address` to Rz, as `fill` does; record its overflows.
+        """Write the results of the word at `address` to Rz; record their overflows.
 
-        `left` and `right` are the operands, of shape (banks, repeats, 32). The other arguments are
-        those of `fill`.
+        `left` and `right` are the operands, of shape (banks, repeats, 32). `fill` writes the
+        results, and explains the other arguments.
         """
         rz = self.state.rz
         old = rz[places] if mode.accumulates else rz[:0]

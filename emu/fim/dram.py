@@ -282,9 +282,10 @@ class Dram:
     ) -> int:
         """Open a row in several banks of a block; return the cycle of the last activation.
 
-        The commands are in cycles of `time`, `time` + `step`, ...; `bus` is as in `do`. The method
-        first closes all rows that are open in these banks, even if row `row` is open already. One
-        activation command opens the row in up to `act_banks` banks.
+        Each command is issued in one of the cycles `time`, `time` + `step`, ... `bus` says that the
+        host, a push or a pull sends the commands. The method first closes all rows that are open in
+        these banks, even if row `row` is open already. One activation command opens the row in up
+        to `act_banks` banks.
         """
         others = self.in_other_rows(banks, CLOSED)
         if others:
@@ -352,8 +353,9 @@ class Dram:
     def access(self, bank: int, row: int, time: int, write: bool, step: int = 1) -> tuple[int, int]:
         """Access a column in `row` of `bank` over the channel; first open the row if necessary.
 
-        `write` says whether the access writes. The commands are in cycles of `time`, `time` +
-        `step`, ... Return the cycle of the column command, and the first cycle after its data.
+        `write` says whether the access writes. Each command is issued in one of the cycles `time`,
+        `time` + `step`, ... Return the cycle of the column command, and the first cycle after its
+        data.
         """
         if self.rows[bank] != row:
             time = self.open([bank], row, time, step, bus=True)

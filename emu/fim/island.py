@@ -68,9 +68,11 @@ class Island(Core, PortlessMover):
     def access_column(
         self, place: Place, time: int, writes: bool, step: int = 1
     ) -> tuple[int, int]:
-        """Access the column of `place` over the channel, as `Dram.access` does; count opened rows.
+        """Access the column of `place` over the channel; open its row first if necessary.
 
-        `time`, `writes` and `step` are arguments of `Dram.access`.
+        The method counts the rows that it opens. Each command is issued in one of the cycles
+        `time`, `time` + `step`, ... Return the cycle of the column command, and the first cycle
+        after its data.
         """
         self.counts["channel_rows"] += int(self.dram.rows[place.bank] != place.row)
         return self.dram.access(place.bank, place.row, time, writes, step)

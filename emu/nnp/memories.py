@@ -83,10 +83,10 @@ class Memories:
         state.initial_exponents[addresses] = values.exponents + self.bias
 
     def check_dram(self, what: str, addresses: Addresses, elements: int) -> None:
-        """Raise `Fault` unless all these addresses of Dram are in external memory.
+        """Raise `Fault` unless external memory contains all these vectors or tiles of Dram.
 
-        An address counts blocks of `elements` host values. `what` is "read" or "write", for the
-        message.
+        A vector or tile has `elements` host values; `addresses` are its numbers from the start of
+        Dram. `what` is "read" or "write", for the message.
         """
         self._dram(what, addresses, elements)
 

@@ -289,7 +289,10 @@ def accumulator_places(matrix: Quantiser, vector: Quantiser) -> int:
 
 
 def _half_shifts(size: int) -> tuple[int, int]:
-    """Return the left shifts, in bits, of the high and the low half of integers of `size` bits."""
+    """Return by how many bits each half of an integer of `size` bits is shifted left in it.
+
+    The first number is for the high half, the second (0) for the low half.
+    """
     return (size + 1) // 2, 0
 
 

@@ -238,9 +238,10 @@ class DataLoading:
         return np.cumsum(counts) - counts, counts, entries
 
     def _dense_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Return the result of `_sparse_entries` for dense data, but with 0 as each entry's index.
+        """Return the index of each slice's first entry, each slice's entry count, and all entries.
 
-        In a sliding window, each mac sets the indices when it starts.
+        `data` are dense: plain elements, without indices. All entries get the index 0; with a
+        sliding window, each mac sets the indices when it starts.
         """
         entry = self._entry(packet, segment)
         values = np.frombuffer(data, entry["value"])

@@ -70,11 +70,11 @@ def dtype_of(number: int) -> str:
 def mark_blocks(
     loaded: NDArray[Any], first: NDArray[Any], last: NDArray[Any], joins: NDArray[Any], number: int
 ) -> None:
-    """Record that blocks of input buffers were loaded as element type `number`.
+    """Record that blocks `first` to `last` - 1 were loaded with elements of type `number`.
 
-    `loaded` has the mask of each block, in shape (..., blocks). Blocks `first` to `last` - 1 were
-    loaded. `joins` says whether the load began inside block `first`, so that the block keeps its
-    earlier elements. `first`, `last` and `joins` have shape (...).
+    `loaded`, of shape (..., blocks), has for each block of an input buffer the mask of the element
+    types in it. `joins` says whether the load began inside block `first`, so that the block keeps
+    its earlier elements. `first`, `last` and `joins` have shape (...).
     """
     block, bit = np.arange(BLOCKS), 1 << number
     start = first[..., None]

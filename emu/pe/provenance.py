@@ -329,9 +329,9 @@ class RowProvenance(ProvenanceRecords):
             self.output[c, pe, place] = step(value, sources)
 
     def _sum_sources(self, cluster: int, pe: int, accumulator: int) -> Sources:
-        """Clear the record of an accumulator of PE `pe` of a cluster, and return a function.
+        """Clear the record of an accumulator; return a function that yields its sources.
 
-        The function yields the sources of the accumulator. These are, as settings, the segments
+        The accumulator is one of PE `pe` of a cluster. Its sources are, as settings, the segments
         from which its weights and activations came, then its partial sums and products.
         """
         return partial(self._with_segments, self.products.take(self.flat(cluster, pe, accumulator)))

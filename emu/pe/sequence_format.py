@@ -212,10 +212,10 @@ def parse_records(data: bytes, header: dict[str, int], address: int) -> Records:
 
 
 def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:
-    """Return the operands (0, 1) of an instruction that may have a step, or else a stride.
+    """Return which operands (0, 1) of an instruction may have a step, or which may have a stride.
 
-    `data` are the bytes of the sequence. With `stepped`, the result is for steps, otherwise for
-    strides. `place` is the number of the instruction.
+    With `stepped`, the result is for steps, otherwise for strides. `data` are the bytes of the
+    sequence, `place` is the number of the instruction.
     """
     if place >= header["count"]:
         return ()

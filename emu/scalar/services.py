@@ -86,7 +86,7 @@ def fence(core: ScalarCore, pred: int, succ: int) -> None:
 
 
 def fence_tso(core: ScalarCore) -> None:
-    """Do nothing, for the same reason as `fence`."""
+    """Do nothing, because accesses are in program order even without a fence."""
 
 
 # Markers: their cost does not depend on whether a group records

@@ -95,8 +95,8 @@ class Accesses:
         """Load or store the lanes of a vector register at addresses that differ by a stride.
 
         The instruction `found` has the base and the stride; a lane has `size` bytes. On-chip memory
-        takes all lanes in one request, other memory takes one lane in each cycle. Raises as
-        `execute` does.
+        takes all lanes in one request, other memory takes one lane in each cycle. Raises `Fault`
+        or `WindowNotReady` before any change.
         """
         core, values = self.core, found.values
         start, stride = core.x[values["rs1"]], core.x[values["rs2"]]

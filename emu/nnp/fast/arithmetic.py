@@ -39,17 +39,21 @@ class FastArithmetic(NumberFormats):
         return numbers.quantise(values, quantiser)
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """Return numbers that `quantiser` has quantised as host values, rounded once."""
+        """Convert numbers that `quantiser` has quantised to host values, rounded once."""
         values: Host = numbers.to_host(numbers.dequantise(quantised, quantiser), self.dtype)
         return values
 
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
-        """Multiply tiles by vectors, as specified in `Arithmetic.product`. Raises `OutOfRange`."""
+        """Multiply `rows` x `cols` tiles of MatrixRf, from entry `first` on, by `vectors`.
+
+        `Arithmetic.product` explains shapes and errors.
+        """
         return self._prepared.tiles(first, rows, cols).times(vectors, self.dtype)
 
     def function(self, name: str, *operands: Host) -> Host:
-        """Return the result of an instruction of a multi-function unit; see
-        `Arithmetic.function`.
+        """Return the result of an instruction of a multi-function unit (MFU).
+
+        `name` is the name of its function, such as `v_sigm`; `operands` are its operands.
         """
         return _FUNCTIONS[name](*operands)
 

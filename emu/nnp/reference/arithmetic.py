@@ -60,7 +60,7 @@ class ReferenceArithmetic(NumberFormats):
         )
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """Return numbers that `quantiser` has quantised as host values, rounded once."""
+        """Convert numbers that `quantiser` has quantised to host values, rounded once."""
         exponents = np.broadcast_to(quantised.by_element, quantised.codes.shape)
         shared = quantiser.shares_exponents
         numbers = [
@@ -76,7 +76,10 @@ class ReferenceArithmetic(NumberFormats):
     # Products
 
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
-        """Multiply tiles by vectors, as specified in `Arithmetic.product`. Raises `OutOfRange`."""
+        """Multiply `rows` x `cols` tiles of MatrixRf, from entry `first` on, by `vectors`.
+
+        `Arithmetic.product` explains shapes and errors.
+        """
         count, _, native = vectors.codes.shape
         places = [(i, row, x) for i in range(count) for row in range(rows) for x in range(native)]
         totals = [(0, 0)] * len(places)  # V and its exponent
@@ -128,8 +131,9 @@ class ReferenceArithmetic(NumberFormats):
     # The multi-function units
 
     def function(self, name: str, *operands: Host) -> Host:
-        """Return the result of an instruction of a multi-function unit; see
-        `Arithmetic.function`.
+        """Return the result of an instruction of a multi-function unit (MFU).
+
+        `name` is the name of its function, such as `v_sigm`; `operands` are its operands.
         """
         values = zip(*map(self._numbers, operands), strict=True)
         return self._array([exact.function(name, *item) for item in values], operands[0].shape)

@@ -71,7 +71,11 @@ class ReferenceScheduler:
         return max(cycles, timing.rate)
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
-        """Return when vectors are read, and for how long, as specified in `Scheduler.reads`."""
+        """Return when the vectors of `count` iterations are read, and how long each read takes.
+
+        The iterations are those of `chain` from number `first` on; no vector is read before cycle
+        `now`. Both arrays have shape (iterations, vectors).
+        """
         assert count == 1
         free = int(self.state.free[READ])
         times, rates = [], []

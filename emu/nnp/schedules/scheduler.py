@@ -30,7 +30,11 @@ class FastScheduler:
         self.state, self.timing = state, timing
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
-        """Return when vectors are read, and for how long, as specified in `Scheduler.reads`."""
+        """Return when the vectors of `count` iterations are read, and how long each read takes.
+
+        The iterations are those of `chain` from number `first` on; no vector is read before cycle
+        `now`. Both arrays have shape (iterations, vectors).
+        """
         addresses = chain.addresses(chain.source, first, count)
         rates = self._rates(chain.source, addresses)
         arrivals = entries_ready(self.state, chain.source, addresses)

@@ -65,8 +65,8 @@ class LockstepGroup:
     """The clusters of `units`, whose runs are equal. Cycle `now` is the group's first cycle.
 
     Times are arrays of shape (clusters,), in the order of `units`. `members` has the numbers of the
-    clusters that belong to the group now. `next_packet` is the argument of `repetition`. The
-    constructor raises `Unplannable` or `Fault` if no group can form.
+    clusters that belong to the group now. `next_packet` returns the packet on the bus if the group
+    may take its segments in advance. Raises `Unplannable` or `Fault` if no group can form.
     """
 
     def __init__(
@@ -365,7 +365,7 @@ class LockstepGroup:
         return self._opens[segment]
 
     def _opening(self, segment: int) -> int:
-        """Return the result of `opens` for `segment`, by the rules of `ControlUnit.can_take`."""
+        """Compute when all clusters can take a segment, by the rules of `ControlUnit.can_take`."""
         step = next((step for step in self.steps if segment in step.op["segments"]), None)
         if step is None:
             return NEVER

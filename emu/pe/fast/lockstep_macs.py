@@ -177,7 +177,7 @@ class LockstepMacs:
         return self._limits_in(self.state.block_loaded[self.clusters, 0], bases)
 
     def _limits_in(self, loaded: NDArray[Any], bases: Ints) -> Ints:
-        """Return, for each base, the first element after it that is not loaded, by `loaded`.
+        """Return, for each base and cluster, the first element from the base on that is not loaded.
 
         `loaded` has the number of loaded elements of each block, in shape (clusters, blocks). The
         result has shape (bases, clusters).

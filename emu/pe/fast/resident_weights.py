@@ -165,11 +165,12 @@ class ResidentWeights:
     def _queued(
         self, hit: NDArray[np.bool_], entries: Ints, table: Tables
     ) -> tuple[Ints, Ints, Ints]:
-        """Return the times of design 5b, with two load queues, for each PE of each mac.
+        """Return how long the macs take in each PE of design 5b (which has two load queues).
 
-        `hit` and `entries` are those of `_direct`. The result has three arrays: the busy cycles,
-        the cycles before the first product, and the greatest number of loads in queue 1. Each block
-        of pairs takes one look-up in `table`.
+        `hit` is a mask of the weight entries whose activation is not zero, `entries` the number of
+        entries of each PE. The result has three arrays, with a number for each PE of each mac: the
+        busy cycles, the cycles before the first product, and the greatest number of loads in queue
+        1. Each block of pairs takes one look-up in `table`.
         """
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]

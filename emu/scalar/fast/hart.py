@@ -122,7 +122,10 @@ class FastHart(Hart, TranslatingCore):
     # register group opens or after which one closes.
 
     def _advance_traced(self, limit: int) -> Stop | None:
-        """Execute instructions as `advance` does, while the trace records. Raises `Fault`."""
+        """Execute instructions that begin before cycle `limit`, while the trace records.
+
+        Raises `Fault`.
+        """
         trace, blocks = self.trace, self.counting.blocks
         while self.tracing and self.time < limit:
             before = self.retired

@@ -63,7 +63,8 @@ class PassTimes:
     `instructions` has the times of each instruction of the block, in a pass that goes through the
     whole block. A complete pass is one that branches back: it ends with instruction number `length`
     - 1, and takes `cycles` device cycles; `length` is 0 if the block does not branch back. `walks`
-    are all accesses to external memory; None if a pass does not move each of them by a constant.
+    are the accesses to external memory, whose addresses each pass moves by constants; None if a
+    pass moves an address in another way.
     """
 
     def __init__(
@@ -135,11 +136,12 @@ class PassTimes:
         return Part(self.instructions[first].begin, until, uses.values())
 
     def _make_long_part(self, first: int, end: int, taken: bool) -> Part | None:
-        """Return the part from instruction `first` of a pass up to one of a later pass.
+        """Return the part that begins in one pass and ends in a later one.
 
-        The first pass is complete, and the part has at least as many instructions as a pass. It
-        ends before instruction `end` of the later pass, its last one. `taken` is as in
-        `_make_short_part`. The result is None if only the last pass has uses of some kind.
+        The part begins with instruction `first` of its first pass, which is complete. It ends
+        before instruction `end` of its last pass, and has at least as many instructions as a pass.
+        `taken` says whether its last instruction is a branch that is taken. The result is None if
+        only the last pass has uses of some kind.
         """
         length, cycles = self.length, self.cycles
         before, whole = self._joined(0, length, True)

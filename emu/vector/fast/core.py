@@ -71,7 +71,10 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
         return None
 
     def _advance_traced(self, limit: int) -> Stop | None:
-        """Execute instructions as `advance` does, while the trace records. Raises `Fault`."""
+        """Execute instructions that issue before cycle `limit`, while the trace records.
+
+        Raises `Fault`.
+        """
         trace, is_heard = self.trace, bool(self.listeners)
         while self.tracing and self.time < limit and not self.shared:
             if self.retired >= trace.open_at:

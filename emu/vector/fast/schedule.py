@@ -70,9 +70,11 @@ def _follow(
 ) -> tuple[list[tuple[int, ...]], list[int], set[int]]:
     """Compute when results are ready in one pass, if the places `demanded` are ready at its start.
 
-    `issues` and `is_timed` are as in `find_schedule`. Return three things: for each instruction the
-    places that it must test, for each instruction the cycles for which it waits for other places,
-    and the set of demanded places that may not be ready when a further pass begins.
+    `issues` has an item for each instruction of the pass. Return three things: for each instruction
+    the places that it must test, for each instruction the cycles for which it waits for other
+    places, and the set of demanded places that may not be ready when a further pass begins. With
+    `is_timed`, the function computes when late results are ready; without it, each wait for a late
+    result is tested.
     """
     ready, known = set(demanded), dict[int, int]()  # known: the cycle of each late result
     tested, stalls, unready = list[tuple[int, ...]](), list[int](), set[int]()
