@@ -52,7 +52,7 @@ class Guarded(Agent):
 
         The other core accesses `length` bytes at `offset` in cycle `time`; `writes` says whether it
         writes. `ready` is the cycle in which an access to ordinary memory would be ready. Raises
-        `WindowNotReady` as `admit` does.
+        `WindowNotReady` if the other core has to wait.
         """
 
 

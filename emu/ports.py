@@ -85,9 +85,9 @@ class Port(Endpoint):
     def store(self, time: int, address: int, size: int, value: int) -> int | None:
         """Write the low `size` bytes of `value` to `address`; return the cycle of the effect.
 
-        For an on-chip address the method only requests a beat and returns None. Raises `Fault` as
-        `load` does, and `WindowNotReady` if a window has less room than `size` bytes or another
-        core's memory cannot be accessed yet.
+        For an on-chip address the method only requests a beat and returns None. Raises `Fault`
+        (misaligned or out-of-range access), and `WindowNotReady` if a window has less room than
+        `size` bytes or another core's memory cannot be accessed yet.
         """
         self._check_alignment("store", address, size)
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")

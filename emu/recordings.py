@@ -126,8 +126,9 @@ def add_uses(
 ) -> None:
     """Add occurrences of several kinds to the counters of a group.
 
-    Each item of `uses` has the name of a kind, then `begin`, `end` and `count` as in `add`. The
-    timer has started in cycle `origin`.
+    Each item of `uses` is for one kind: its name, the cycle in which the first occurrence begins,
+    the cycle after the last one, and the number of occurrences. `origin` is the cycle in which the
+    trace block's timer started.
     """
     for what, begin, end, count in uses:
         if count:

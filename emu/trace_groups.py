@@ -224,9 +224,9 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """Let each group that records stop after the instructions that have already started.
+        """Shorten the present record of each group to the instructions that have already started.
 
-        If they have all ended, end the group's record.
+        If all of these have ended, end the record.
         """
         for recording in self._active:
             recording.stop = min(recording.stop, self.executed)

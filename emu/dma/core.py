@@ -278,7 +278,7 @@ class DmaCore(Core):
     def _free(self, time: int, address: int) -> int:
         """Return the first cycle in which a beat can start after a beat in cycle `time`.
 
-        Both are on the side (source or destination) of `address`, which is not on-chip memory.
+        Both beats access the memory that contains `address`, which is not on-chip memory.
         """
         if address < EXTERNAL:
             return time + 1

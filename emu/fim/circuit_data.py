@@ -172,9 +172,9 @@ def _fill_slots(
 ) -> None:
     """Write the numbers `new`, of shape (banks, repeats), to slots of Rz in the order of repeats.
 
-    `slots` has the slot of each repeat; the other arguments are those of `fill`. Slots follow each
-    other cyclically, so n repeats in a row fill n different slots if there are n slots. One
-    assignment therefore writes at most n repeats.
+    `slots` has the slot of each repeat, `places` are the indices of the banks in `rz`. If `mode`
+    accumulates, the numbers are added. Slots follow each other cyclically, so n repeats in a row
+    fill n different slots if there are n slots. One assignment therefore writes at most n repeats.
     """
     most = mode.numbers.slots
     for start in range(0, len(slots), most):

@@ -99,7 +99,8 @@ def count_overflows(
 def count_wraps(mode: Mode, old: Bytes, slots: Sequence[int], new: Host) -> NDArray[np.intp]:
     """Return the number of sums of int8 products that wrapped in repeats in `mode`, for each bank.
 
-    The arguments are those of `count_overflows`.
+    `old` has the bytes of Rz before the repeats, of shape (banks, bytes), `slots` the value of
+    RZ_SLOT in each repeat, and `new` the results before accumulation, of shape (banks, repeats, n).
     """
     counts = np.zeros(len(new), np.intp)
     numbers: Host = old.view(mode.sums).copy()

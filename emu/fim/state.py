@@ -92,11 +92,13 @@ class IslandState(State):
 
 @dataclass
 class Buffer:
-    """A buffer: a range of columns, with pointers that are column numbers as in `BankMemory`.
+    """A buffer: a range of columns of an island, with four pointers.
 
-    `owner` (of the lock) and `producer` are block numbers. The last columns before `end` may not be
-    stored yet; `arrivals` has the cycles in which they will be stored, the earliest first. Other
-    blocks see an end pointer that is before all columns that are not stored (seed 004 ¶50).
+    A pointer is the number of a column, counted from the first column of island 0 through all
+    islands. `owner` is the number of the block that has the lock, `producer` that of the block that
+    last pushed a column or moved `end`. The last columns before `end` may not be stored yet;
+    `arrivals` has the cycles in which they will be stored, the earliest first. Other blocks see an
+    end pointer that is before all columns that are not stored (seed 004 ¶50).
     """
 
     low: int = NOWHERE  # the first column that the buffer may use

@@ -45,7 +45,7 @@ class Cluster:
 
     @property
     def units(self) -> list[int]:
-        """The instruction buffer that uses each unit of `state.UNITS`, or `FREE`."""
+        """For each unit of `state.UNITS`, the instruction buffer that uses the unit, or `FREE`."""
         units: list[int] = self.state.units[self.number]
         return units
 

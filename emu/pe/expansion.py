@@ -326,9 +326,9 @@ class Expansion:
     def _move_all(self, place: int) -> None:
         """Add steps that move the sums of the macs from the accumulators to the output queue.
 
-        Accumulator a goes to block a. docs/timing-pe.md, Results, has this rule. The moves count as
-        steps of instruction number `place`, the last mac. The sum of a mac with `sfu` passes the
-        activation function, unless the flags ask for raw sums.
+        The sum in accumulator number n goes to block n of the queue (docs/timing-pe.md, Results).
+        The moves count as steps of instruction number `place`, the last mac. The sum of a mac with
+        `sfu` passes the activation function, unless the flags ask for raw sums.
         """
         accumulators = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
         for number in sorted(accumulators):

@@ -104,7 +104,8 @@ class ProvenanceRecords(Origins):
     def item_size(self, number: int, address: int) -> int:
         """Return the size in bytes of the weight or activation that an ld took from `address`.
 
-        The ld took it at announcement `number` (`segment`).
+        The ld took its segment at announcement `number`. If no such segment is recorded, the result
+        is the size of the row's value type.
         """
         taken = self.segment(number, address)
         return np.dtype(self.shape.value_type).itemsize if taken is None else taken.item

@@ -120,9 +120,10 @@ def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int])
     """Return the first cycle in which an `mmr` may move a pointer of a buffer (seed 004 ¶48-50).
 
     `part` names the pointer. The pointers `low` and `end` may move when all pushed columns are
-    stored (`arrivals`, as in `columns_stored`). A block of code that moves `end` declares that the
-    columns before it are stored, so `end` also waits until the block's own writes have ended
-    (`write_ends`). Other pointers may move at once: the result is 0.
+    stored: `arrivals` has, in ascending order, the cycles in which the last few columns are stored.
+    A block of code that moves `end` declares that the columns before it are stored, so `end` also
+    waits until the block's own writes have ended (`write_ends`). Other pointers may move at once:
+    the result is 0.
     """
     if part not in ("low", "end"):
         return 0

@@ -130,10 +130,10 @@ class VectorAccountant(ScalarAccountant):
         self.latest.extend(reversed(visible))
 
     def _store(self, address: int, size: int) -> None:
-        """Record a store of `size` bytes at `address`, and whether it is `narrow`.
+        """Record a store of `size` bytes at `address`, and whether it is narrow (`is_narrow`).
 
-        If it is, one wider store could replace it and the previous store. `vanishing` gets the
-        cycles of other instructions that this would save:
+        A store is narrow if one wider store could replace it and the previous store. `vanishing`
+        gets the cycles of other instructions that the wider store would save:
 
         - of the instruction that made the stored value, if it only took bytes out of a register (a
           move or a shift), or loaded them from the place right after the previous stored bytes
@@ -159,13 +159,12 @@ class VectorAccountant(ScalarAccountant):
             self.vanishing[Charge("work", producer)] += self.core.divider
 
     def _note_step(self, address: int, found: Decoded) -> None:
-        """Record in `since_store` whether the instruction `found` could be left out.
+        """Record whether a program could leave out the instruction `found` after a store.
 
-        The instruction is between two stores. If one wider store replaced both, a program might not
-        need it. An instruction that steps a loop (its counter or its branch) is not needed, so its
-        cycles are added to `since_store`. An instruction that makes a value to store changes
-        nothing. With any other instruction nothing can be saved: `since_store` is then
-        None.
+        One wider store may replace this store and the next one. Then the program can leave out the
+        counter and the branch of the loop between the stores: the method adds their cycles to
+        `since_store`. Instructions that make a value to store change nothing. Any other instruction
+        sets `since_store` to None: no instruction between the stores can then be left out.
         """
         values = found.values
         counts = found.row.family == "immediate" and values["rd"] == values["rs1"]

@@ -368,7 +368,7 @@ class FastDma(DmaCore):
     def request_beat(
         self, port: Port, time: int, address: int, length: int, data: bytes | None = None
     ) -> None:
-        """Request a beat of on-chip memory, as `DmaCore.request_beat` does.
+        """Request a read of `length` bytes of on-chip memory, or a write of `data` there.
 
         While the dma sleeps, this method stores the request for `_act_and_grant`, which grants it.
         """

@@ -146,7 +146,8 @@ def _streamed(
 ) -> Repetition | None:
     """Return the next iterations if each multiplies a segment that the bus has yet to bring.
 
-    Otherwise return None. The arguments are those of `repetition`.
+    The result is None if they do not, or if the group cannot compute them at once. `repetition`
+    explains the arguments.
     """
     run, shape = loop.run, loop.shape
     first, taken = run["iteration"], run["taken"]
@@ -191,7 +192,8 @@ def _added(
 ) -> Repetition | None:
     """Return the next iterations if each adds segments of sums that the bus has yet to bring.
 
-    Otherwise return None. The iterations have no macs. The arguments are those of `repetition`.
+    Such iterations have no macs. The result is None if the next iterations are not of this kind, or
+    if the group cannot compute them at once. `repetition` explains the arguments.
     """
     run, shape = loop.run, loop.shape
     first, taken = run["iteration"], run["taken"]

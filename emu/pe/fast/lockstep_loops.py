@@ -243,9 +243,10 @@ def repeated_sums(
 ) -> RepeatedSums:
     """Return the effect of `iterations` on accumulators and output queues.
 
-    The function takes the macs of the iterations from `macs`. If the iterations load segments of
-    partial sums, `segments` contains these sums, in the shape (segments, clusters, PEs, sums). The
-    other arguments are those of `repeats`.
+    `steps` are the steps of one iteration of the sequence in `buffer`, and `initial` has the
+    operands of iteration 0. The function takes the macs of the iterations from `macs`. If the
+    iterations load segments of partial sums, `segments` contains these sums, in the shape
+    (segments, clusters, PEs, sums).
     """
     bases, rows, loads = [], list[SumsStep](), 0
     if segments is not None:

@@ -170,7 +170,7 @@ class LockstepMacs:
         return int(min((part.min() for part in starts if part.size), default=now))
 
     def _find_limits(self, bases: Ints) -> Ints:
-        """Return, for each base, the first element after it that is not a loaded activation.
+        """Return the first element from each base on that is not a loaded activation.
 
         The result has shape (bases, clusters). All PEs of a cluster have loaded the same blocks.
         """

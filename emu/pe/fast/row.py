@@ -65,8 +65,9 @@ class FastRow(Row):
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         """Take a beat that memory has granted, and start a burst if one can follow.
 
-        The beat was requested at `port`. `data` has the bytes that were read. `ready` is ignored,
-        as in `Row.granted`. `time` is the device cycle of the grant.
+        The beat was requested at `port`. `data` has the bytes that were read, `time` is the device
+        cycle of the grant. `ready` is ignored, because the bus requests bytes in advance and uses
+        them in the cycle of the grant.
         """
         scheduled = self.time
         super().granted(port, data, time, ready)

@@ -209,7 +209,7 @@ class TranslatingCore(ScalarCore):
         return LEFT if self.retired < trace.open_at and self.retired < trace.close_at else DONE
 
     def _run_up_to_border(self, block: Block, limit: int, room: int) -> int:
-        """Execute a block; return the action that follows, as `run_traced_block` does.
+        """Execute a block; return the action that follows, as a constant of this module.
 
         A border is an instruction at which the trace begins or ends to record. A block with
         `crosses` continues across borders. Any other block stops before the next border, which is

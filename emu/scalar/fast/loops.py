@@ -89,8 +89,9 @@ def find_value(
 
 
 def added(found: Decoded) -> int | None:
-    """Return the constant that an instruction adds to its result register; None if it is no such
-    sum.
+    """Return the constant that the instruction `found` adds to a register.
+
+    The result is None if `found` does anything else.
     """
     values = found.values
     is_sum = found.row.mnemonic == "addi" and values["rd"] == values["rs1"] != 0
