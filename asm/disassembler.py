@@ -25,7 +25,7 @@ _DATA = ".data"
 
 
 class DisassemblyError(MacawError, ValueError):
-    """The error for a program without a part of the requested core or without the section."""
+    """The error for a program that lacks the requested section, or parts of the requested core."""
 
 
 def disassemble(
@@ -217,7 +217,8 @@ def _fixed_contents(
 ) -> list[str]:
     """Return the lines of a section that another tool linked to a fixed address.
 
-    `exact` and `near` are the functions that `_namings` returns.
+    For an address, `exact` returns the name that an operand shows, and `near` the name that a
+    comment shows.
     """
     if section.flags != "ax" or section.nobits:
         return data.section_lines(section, labels)

@@ -69,8 +69,9 @@ def symbol_entries(
 ) -> Iterator[NamedSymbol]:
     """Yield the entry of each symbol for the symbol table of an ELF file.
 
-    `numbers` are the ELF section numbers by section name. The value of an entry is the symbol's
-    address, minus the address that `starts` has for the symbol's section, if it has one.
+    `numbers` are the ELF section numbers by section name. If `starts` has an address for a symbol's
+    section, the value of the entry is the symbol's address minus this address; otherwise it is the
+    symbol's address.
     """
     for name, value, size, section, kind, is_global, is_weak in symbols:
         binding = elf.STB_WEAK if is_weak else elf.STB_GLOBAL if is_global else elf.STB_LOCAL

@@ -264,8 +264,8 @@ class ExpressionContext:
         """Return the index of the entry at an address, for functions such as `vec`.
 
         Such a function counts memory in entries of the unit `unit`, for example native vectors. The
-        first entry is at the start of external memory.
-        Raises `Mistake` unless the address is in external memory, at the start of an entry.
+        first entry is at the start of external memory. Raises `Mistake` unless the address is in
+        external memory, at the start of an entry.
         """
         size, offset = unit.size(self.state.config), address - memory_map.EXTERNAL
         if offset < 0:

@@ -87,11 +87,11 @@ class Report:
         self.failed.add(line.source.identity(line.start))
 
     def has_failed(self, line: LogicalLine) -> bool:
-        """Return whether an error of a line is reported, or an error that affects the line."""
+        """Return whether a reported error concerns a line."""
         return self.has_failed_at(line.source, line.start)
 
     def has_failed_at(self, source: SourceText, start: int) -> bool:
-        """Return `has_failed` for the line that begins at offset `start` of a source."""
+        """Return whether a reported error concerns the line at offset `start` of a source."""
         return bool(self.failed) and source.identity(start) in self.failed
 
     def warning(

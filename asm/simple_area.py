@@ -1,7 +1,7 @@
 """Appends words, numbers and labels to an area, for the lines that need no parser.
 
-In an editor the same lines are assembled again after each edit. So a `SimpleArea` can record what
-the lines of a piece of text did, as a `Segment`, and can do the same again at another place.
+In an editor the same lines are assembled again after each edit. So a `SimpleArea` can record
+the effects of consecutive lines as a `Segment`, and can repeat them at another place.
 """
 
 from __future__ import annotations

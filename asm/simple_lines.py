@@ -262,7 +262,7 @@ class SimpleLines:
         return None
 
     def _take_section(self, name: str, place: int) -> bool:
-        """Carry out `.text`, `.data` or `.bss` at source offset `place`; False means a mistake."""
+        """Carry out `.text`, `.data` or `.bss` at offset `place`; return False after a mistake."""
         segment = self._end_segment(place)
         try:
             table = self._enter_section(place, name)

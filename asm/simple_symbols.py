@@ -139,7 +139,7 @@ class SimpleSymbols:
     def put(self, field: Field) -> None:
         """Record in the trace of a repetition's round that the bytes of `field` depend on a symbol.
 
-        If no round is traced, set `varies` instead: a trace cannot show what the line does.
+        If no round is traced, set `varies` instead, because no trace will show what the line does.
         """
         trace = self._state.trace
         if trace is None:

@@ -104,7 +104,7 @@ class StatementContext(ExpressionContext):
                 action()
 
     def list_bytes(self, start: int) -> None:
-        """Show the area's bytes from `start` to its end at this line of the listing."""
+        """Show, at this line of the listing, the bytes of the area from offset `start` on."""
         if self.state.record is not None:
             self.state.record.add_bytes(self.ordinal, self.line, self.area, start)
 

@@ -49,12 +49,10 @@ def declare_tensor(parts: CoreParts, context: StatementContext, statement: State
 def _home(
     parts: CoreParts, home: Name | None, name: Name, datum: Datum, direction: str
 ) -> SectionPlan:
-    """Return the section, not placed yet, for the tensor `name`.
-
-    Raises `Mistake` if the memory cannot contain the tensor.
+    """Return the section for the tensor `name`; the layout has not placed the section yet.
 
     `home` is the memory's name in `at=`, or None for external memory. `datum` is the tensor's type;
-    `direction` is `input` or `output`.
+    `direction` is `input` or `output`. Raises `Mistake` if the memory cannot contain the tensor.
     """
     if home is None:
         return SectionPlan(TENSORS, EXTERNAL, "aw", [Area(TENSORS, zeros=True, align=TENSOR_ALIGN)])

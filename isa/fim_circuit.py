@@ -28,7 +28,8 @@ IOSA, GIO, ROP, RZ = "iosa", "gio", "rop", "rz"
 class Operation:
     """One of the ten operations of the circuits (seed 004 Fig. 1C).
 
-    `to` <- `left` is a move. With `right`, the ALU computes `to` <- `left` op `right`.
+    If `right` is empty, the operation moves `left` to `to`. Otherwise the ALU applies its current
+    function to `left` and `right`, and the result goes to `to`.
     """
 
     to: str

@@ -69,7 +69,7 @@ class Kind:
         return None
 
     def about(self, word: str) -> str:
-        """Return the meaning of an accepted word in a sentence; "" if none is needed."""
+        """Return a sentence with the meaning of an accepted word; "" if the word needs none."""
         return ""
 
     def hint(self, text: str) -> str:

@@ -93,7 +93,7 @@ else:
 
         `bases` are the dataclasses that the class extends. Raises `TypeError` if one of them is
         frozen and the class is not, or the reverse. `own` has the default of each field that the
-        class itself declares. `frozen` and `slots` are the options.
+        class itself declares. `frozen` and `slots` are the options of `dataclass`.
         """
         for base in bases:
             if getattr(base, _PARAMETERS).frozen != frozen:
@@ -171,7 +171,7 @@ else:
     def _stub(cls, name, frozen):
         """Return a method that, when first called, replaces itself by the compiled method `name`.
 
-        The returned method then calls the compiled one. `frozen` is the option of the class.
+        The returned method then calls the compiled one. `frozen` is the option of `dataclass`.
         """
 
         def method(self, *positional, **named):
@@ -186,8 +186,8 @@ else:
     def _method(cls, name, frozen):
         """Return the compiled method `name` of a class.
 
-        `_init` makes `__init__`, `dataclasses` makes all other methods. `frozen` is the option of
-        the class.
+        `_init` makes `__init__`, `dataclasses` makes all other methods. `frozen` is the option
+        of `dataclass`.
         """
         if name == "__init__":
             return _init(cls, frozen)
@@ -200,7 +200,7 @@ else:
         return vars(model)[name]
 
     def _init(cls, frozen):
-        """Return the method `__init__` of a class; `frozen` is the option of the class."""
+        """Return the method `__init__` of a class; `frozen` is the option of `dataclass`."""
         known = {"_set": object.__setattr__, "_MADE": object()}
         order = sorted(_parameters(cls), key=lambda field: field[1].kw_only is True)
         parameters, lines = ["self"], []

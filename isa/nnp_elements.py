@@ -55,9 +55,9 @@ class Element:
 
     @cached_property
     def size(self) -> int:
-        """The number of bits of the greatest integer m, without its sign.
+        """The number of bits of the largest magnitude, in units of 2**unit.
 
-        Each number of the type is m · 2**unit, and the magnitude of m is below 2**size.
+        Each number of the type is m · 2**unit with an integer m, whose magnitude is below 2**size.
         """
         return self.greatest_exponent - self.unit + 1
 

@@ -385,8 +385,9 @@ def _check_valid(
 ) -> None:
     """Raise `ChainError` if the register `valid` tells v_softmax to cover too many elements.
 
-    It must not cover more elements than its native vectors have: `native` in each. `vectors` has
-    the number of vectors that each instruction in `rows` takes, or None if that is unknown.
+    v_softmax must not cover more elements than the native vectors that it takes have together; each
+    has `native` elements. `vectors` has the number of vectors that each instruction in `rows`
+    takes, or None if that is unknown.
     """
     for at, count in enumerate(vectors):
         if step(rows[at]).does == "v_softmax" and count is not None:

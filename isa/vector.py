@@ -234,9 +234,9 @@ class PmacFormat(NamedTuple):
 
     @property
     def order_bits(self) -> int:
-        """The number of bits of an entry in an order that general registers contain: 2 or 4.
+        """The number of bits, 2 or 4, of a lane's number in an order in general registers.
 
-        An order is a permutation of lanes; each entry is the number of a lane.
+        An order is a permutation of lanes, a list of their numbers.
         """
         return 2 if self.lanes == 4 else 4
 

@@ -54,7 +54,7 @@ def place_insn(context: StatementContext, statement: Statement) -> None:
 
 
 def _place_r4(context: StatementContext, statement: Statement) -> None:
-    """Place an instruction of format R4, whose fourth register is in the upper bits of funct7."""
+    """Append an instruction of format R4, whose fourth register is in the upper bits of funct7."""
     if len(statement.operands) != 1 + _R4_OPERANDS:
         raise _short(statement, "r4")
     _, opcode, funct3, funct2, rd, rs1, rs2, rs3 = statement.operands
@@ -106,7 +106,7 @@ def _field(context: StatementContext, node: Node, field: str) -> int:
 
 
 def _place_word(context: StatementContext, statement: Statement) -> None:
-    """Place `.insn WORD` or `.insn 4, WORD`."""
+    """Append the word of `.insn WORD` or `.insn 4, WORD` to the area."""
     *length, node = statement.operands
     if len(length) > 1:
         raise wrong_operands(statement, scalar.INSN.syntax)

@@ -45,8 +45,9 @@ def tiled(
 ) -> bytes:
     """Return the tiles of the row-major matrix `data` as bytes, with zeros outside of the matrix.
 
-    `shape` is (rows, columns), `item` the size of an element in bytes. The other arguments are
-    those of `padded_shape`.
+    `shape` is (rows, columns), `item` the size of an element in bytes. `layout` and `side` ("a",
+    "b" or "c") determine the shape of a tile; `lanes` is the number of elements in a column of
+    memory.
     """
     rows, columns = shape
     tiles = bytearray()

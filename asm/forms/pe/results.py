@@ -212,10 +212,10 @@ def _counted(number: int, noun: str) -> str:
 
 
 def overlap(writers: int, elements: int, stride: int, step: int, size: int) -> bool:
-    """Return whether results of two of the `writers` PEs share a byte.
+    """Return whether any two PEs write to the same byte; `writers` is the number of PEs.
 
-    Each PE writes `elements` elements of `size` bytes. Element n of PE p is at p·`stride` +
-    n·`step`.
+    Each PE writes `elements` elements of `size` bytes. Element n of PE p begins at byte
+    p·`stride` + n·`step`.
     """
     for distance in range(stride, writers * stride, stride):
         n = min(distance // step if step else 0, elements - 1)

@@ -99,7 +99,7 @@ def read(section: Section, labels: Labels) -> Image:
 
 
 def config_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
-    """Return a tuple with the sequence's segment of a config packet; an empty one for an exe."""
+    """Return (the segment that contains the sequence,) of a config packet; () for an exe."""
     return packet.segments[:1] if packet.out is None else ()
 
 
