@@ -283,8 +283,8 @@ class Track:
     def is_needed(self, other: Waiting, option: Option) -> bool:
         """Return whether the results of the step `other` must be fetched before `option` is issued.
 
-        They must if the option reads them, or uses the banks in which they are. If `eager`, they
-        must also if they are ready.
+        They must if the option reads them, or uses the banks in which they are. If the track is
+        `eager`, all results that are ready must be fetched.
         """
         if self.eager and other.end <= max(self.clock.cp, self.clock.dma):
             return True

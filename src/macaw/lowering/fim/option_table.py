@@ -66,7 +66,7 @@ class OptionTable:
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
-        """What each unit in `units` makes and needs."""
+        """For each unit in `units`, the names of the outputs that it makes and that it needs."""
         return tuple(
             Condition(unit, frozenset(task.output.name for task in unit), self.needs(unit))
             for units in self.units.values()

@@ -141,9 +141,10 @@ def _copied_too_early(plan: GraphPlan) -> set[int]:
 
 
 def _with_ends(plan: GraphPlan) -> Iterator[tuple[Action, dict[int | None, int]]]:
-    """Yield each action, with the end of the blocks that were started before it, by island.
+    """Yield each action of a plan with the ends of the blocks that earlier actions started.
 
-    All items have the same dictionary, which changes from item to item.
+    The ends are cycles, in a dictionary by island. All items have the same dictionary, which is
+    changed after each item.
     """
     ends: dict[int | None, int] = {}
     for row in plan.actions:

@@ -72,8 +72,8 @@ class ProducerConsumerJob:
     def columns(self) -> int:
         """The number of columns that all producers together push into the buffers between blocks.
 
-        The program makes each buffer larger by the columns of one more push. A consumer pulls each
-        tile while it still uses the previous one, so after the last tile it pulls one more column.
+        The program makes each buffer larger than that, by the columns of one more push. The reason
+        is that a consumer pulls one tile ahead: after the last tile it pulls one more column.
         """
         return sum(map(_columns_between, self.streams[:-1]))
 

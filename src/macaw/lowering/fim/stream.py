@@ -130,11 +130,12 @@ class StreamTiling:
 
     @cached_property
     def loop_rows(self) -> tuple[int, int]:
-        """How many rows with B's tiles an item uses before a loop over rows, and in the loop.
+        """Two numbers of rows with B's tiles: those before an item's loop over rows, those in it.
 
-        All rows in a loop must have the same words. The words of the first two steps of a sum also
-        set the accumulate bit, so the rows with these steps come before the loop. A last row with
-        fewer steps comes after it. If a round has too few rows for a loop, the second number is 0.
+        All rows in the loop must have the same words. The words of the first two steps of a sum
+        also set the accumulate bit, so the rows with these steps come before the loop. A last row
+        with fewer steps comes after it. If a round has too few rows for a loop, the second number
+        is 0.
         """
         before = part(2, self.deep)
         looped = self.steps // self.deep - before

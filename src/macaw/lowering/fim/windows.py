@@ -73,9 +73,9 @@ class DistinctTiles:
     """The distinct tiles of some strips of A.
 
     A line is a row of a tile. `keys` has, for each tile in the order of the buffer, the index in
-    the image of the first number of each line, counted as in `Windows`; its shape is (tiles,
-    lines). `order` has the index of the tile that each strip needs at each step along k; its shape
-    is (strips, steps).
+    the image at which each line begins; its shape is (tiles, lines). Indices count from the first
+    number of the image that is used. `order` has the index of the tile that each strip needs at
+    each step along k; its shape is (strips, steps).
     """
 
     keys: NDArray[np.int64]

@@ -223,7 +223,7 @@ class _Assigner:
     # --- edges ---
 
     def sign(self, layer: model_layers.SignLayer) -> None:
-        """Let the host do a SignLayer of an input or output; raise `LowerError` for any other."""
+        """Let the host add a layer's offset at an input or output; raise `LowerError` elsewhere."""
         (source,), (result,) = layer.inputs, layer.outputs
         if source in self.model.inputs:
             model = self.model.tensors[source]

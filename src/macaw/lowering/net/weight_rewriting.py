@@ -178,9 +178,10 @@ def _with_zero(state: Rewriting, layer: WeightLayer, output: Requantisation) -> 
 
 
 def _sums(state: Rewriting, layer: Layer, first: WeightLayer, output: Output, axis: int) -> None:
-    """Append `first` as a product whose results are its sums, and a layer that rescales them.
+    """Append a product that stores its sums, and a layer that rescales them to `layer`'s result.
 
-    The result of the rescaling is that of `layer`; `axis` is the dimension of its channels.
+    `first` is the product, `output` says how its sums become the result, and `axis` is the
+    dimension of the result's channels.
     """
     if state.sums != "int32":
         raise LowerError(

@@ -187,9 +187,9 @@ def _wanted(
 ) -> tuple[tuple[int, ...], bool]:
     """Return the shape that says which elements of an input are a row on the device.
 
-    The function follows the input through nodes that only rename elements or keep their places, up
-    to the first node that needs rows. The shape is the one that this node reads. The second result
-    is whether the input is an image.
+    The function follows the input through nodes that leave each element at its place (for example
+    Reshape and Relu), up to the first node that needs rows. The result is the shape in which this
+    node reads the input, and whether the input is a single image.
     """
     shape = graph.values[name].shape
     for _ in range(len(graph.nodes) + 1):

@@ -72,8 +72,8 @@ class Window:
     """The windows of a convolution or a pool. The pairs are (vertical, horizontal).
 
     `depth` is the number of native vectors of a position. With `reads`, an operation reads all
-    vectors of each window. Otherwise it reads one position for each window, and its address
-    advances as the windows do.
+    vectors of each window. Otherwise it reads a single position of each window, at the same place
+    in all windows.
     """
 
     size: tuple[int, int]  # the size of the image

@@ -275,7 +275,10 @@ def _output(builder: Builder, layer: Layer) -> Value:
 
 
 def _of_step(layer: Layer, y: Value, number: int) -> Place:
-    """Return the rows of Y that each time step of direction `number` writes."""
+    """Return where in Y, the tensor of all states, each time step of a direction writes its rows.
+
+    `number` is the index of the direction.
+    """
     vectors = y.vectors // len(layer.directions)
     step = layer.items * y.vectors
     first, sign = number * vectors, 1

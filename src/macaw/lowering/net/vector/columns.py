@@ -86,7 +86,10 @@ class Columns:
         return count if positions % count == 0 and positions > count else 1
 
     def folded(self, count: int) -> Columns:
-        """Return the channels of `count` positions as the channels of one position."""
+        """Return the description in which `count` neighbouring positions are one position.
+
+        This position has the channels of all of them.
+        """
         return Columns(count * self.channels, self.dtype, self.lanes)
 
     def begin(self, k: Kernel) -> None:

@@ -125,9 +125,9 @@ def _steps(item: Copies) -> Iterator[list[tuple[str, int]]]:
 
 
 def _groups(items: Sequence[Copies]) -> list[tuple[str, list[Copies]]]:
-    """Return groups of transfers with their labels.
+    """Divide transfers into groups; return each group with the label of its data.
 
-    A group is several consecutive transfers without loops, or one with loops.
+    A transfer with loops is a group by itself. Consecutive transfers without loops form a group.
     """
     groups: list[list[Copies]] = []
     for item in items:

@@ -179,7 +179,7 @@ class _Registers:
     """The vector registers for one position.
 
     `loaded` are those into which the group is loaded, `quarters` the four to which its elements are
-    widened. If 16 bits are enough, only two registers are needed: each is two of the four.
+    widened. If 16 bits are enough, two registers are needed, and each is in `quarters` twice.
     """
 
     loaded: tuple[str, ...]

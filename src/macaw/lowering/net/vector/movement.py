@@ -132,7 +132,11 @@ def _places(operation: Resize, axis: int) -> list[tuple[int, int, int, int]]:
 
 
 def _runs(places: list[int]) -> list[tuple[int, int, int]]:
-    """Return the runs in which places count up by one, as (position, first place, length)."""
+    """Divide `places` into runs of consecutive numbers.
+
+    Each run is (index in `places` at which it begins, its first number, its length). For the places
+    4, 5, 6, 0 the result is [(0, 4, 3), (3, 0, 1)].
+    """
     runs: list[tuple[int, int, int]] = []
     for position, place in enumerate(places):
         if runs and place == runs[-1][1] + runs[-1][2]:
