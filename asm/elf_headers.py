@@ -119,7 +119,7 @@ def _records(
 
     The table begins at offset `start` of the file. `layout` is the format of a record that Macaw
     reads, and `size` is the size of a record that the file states; `what` names a record in
-    messages. Raises `ElfError` if the two sizes differ, or if the table cannot be in the file.
+    messages. Raises `ElfError` if the two sizes differ, or if `start` or `count` cannot be right.
     """
     if count == 0:
         return

@@ -89,8 +89,8 @@ class SectionPlan:
     `limit` is the size of its memory in bytes, and `bound` names the setting of this size. `step`,
     `element` and `direction` restrict the tensors in the section: their size must be a multiple of
     `step`; their type must be `element` and their direction `direction`, unless these are empty.
-    `flags` are the flags of a `Section`. If the section contains the tensors of a row or island,
-    `part_section` is the name of the section of that row's or island's part.
+    `flags` are the flags of a `Section`. If the section contains the tensors of one part of the
+    program, `part_section` is the name of the part's own section.
     """
 
     name: str
