@@ -77,7 +77,11 @@ def chains(
 
 
 def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int]]) -> list[int]:
-    """Return the address of each start of the program, in order; `entries` are as for `chains`."""
+    """Return the addresses at which the program is started, in the order of the starts.
+
+    `entries` has pairs (symbol, how many times nnp starts there). If it is empty, the program is
+    started once, at `_start` or at the begin of its section.
+    """
     labels = {
         item.name: item.value
         for item in program.symbols

@@ -33,9 +33,10 @@ def arguments(*items: str | Group) -> Group:
 
 
 def lay_out(start: str, group: Group, end: str, indent: int = 0) -> list[str]:
-    """Return the lines of `start`, a group and `end`: one line if they fit, else as in `Group`.
+    """Return the lines of `start`, a group and `end`: one line if they fit.
 
-    `start` includes its own indentation; `indent` is the indentation of the closing bracket.
+    Otherwise the items are on lines between the lines with the brackets, as `Group` says. `start`
+    includes its own indentation; `indent` is the indentation of the closing bracket.
     """
     line = f"{start}{group}{end}"
     if len(line) <= WIDTH:

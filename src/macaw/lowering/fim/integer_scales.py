@@ -72,7 +72,8 @@ def factors_of(multipliers: tuple[float, ...]) -> tuple[int, tuple[int, ...]]:
 def limits_of(output: Output | None) -> list[tuple[str, int]]:
     """Return the functions that limit a layer's int8 result to a smaller range.
 
-    Each item is (function, bound), as in `range_limits`. The list is empty for the range of int8.
+    Each item is (function, bound): `relu` with 0, `max` with a least number, or `min` with a
+    greatest number. The list is empty if the range is that of int8.
     """
     if isinstance(output, Requantisation):
         return range_limits(output.low, output.high)

@@ -43,7 +43,8 @@ def _max_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 def _average_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add the tasks of AveragePool: the sum of each window, times 1 / n.
 
-    n is the number of elements of the window that count, as in `_shares`.
+    n is the number of elements of the window inside the image. If the node has the attribute
+    `count_include_pad`, elements in the frame around the image count, too.
     """
     name, x, window = node.outputs[0], required(inputs, 0), _window(node, inputs)
     image = x.shape[2:]
@@ -69,8 +70,9 @@ def _window(node: Node, inputs: Inputs) -> Window:
 def _rows(values: Values, x: TaskValue, indices: Sequence[Places]) -> Places:
     """Return the index in x of each number of each window.
 
-    The result has shape (numbers of a window, windows). `indices` says where the numbers are in
-    each dimension of the image, as for `window_places`.
+    The result has shape (numbers of a window, windows). `indices` has an array for each dimension
+    of the image: the index along it of each number of each window, in shape (size of the kernel,
+    number of windows).
     """
     values.fits(math.prod(x.shape[:2]) * math.prod(index.size for index in indices), beside=True)
     ends = range(len(indices))

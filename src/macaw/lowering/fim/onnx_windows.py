@@ -14,10 +14,11 @@ from macaw.lowering.onnx.window import Window, output_sizes
 
 
 def window_indices(window: Window, image: Sequence[int]) -> list[Places]:
-    """Return where each number of each window is in a framed image, as `window_places` needs it.
+    """Return, for each dimension of an image, where the numbers of the windows are along it.
 
-    The result has an array for each dimension of the image. Its shape is (size of the kernel,
-    number of windows) in this dimension, and its numbers are indices along it.
+    The result has an array for each dimension. Its shape is (size of the kernel, number of windows)
+    in this dimension, and its numbers are indices along it. They count from the beginning of the
+    frame around the image.
     """
     sizes = output_sizes(window, image)
     rows = zip(window.kernel, sizes, window.strides, window.dilations, strict=True)

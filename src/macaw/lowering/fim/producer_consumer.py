@@ -155,7 +155,7 @@ class ProducerConsumerJob:
         return self.at_row(0).streams, names, rows
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands in tiles, by symbol as in `_constants`."""
+        """Return the constant operands in tiles, by their symbol in the copies."""
         arrays, numbers = {}, self.streams[0].shape.numbers
         for symbol, tensor in self._constants.items():
             data = rounded(tensor.data, numbers)

@@ -76,7 +76,7 @@ class _Dividing:
         return replace(part, inputs=(rows,), places=places - low * source.columns)
 
     def _parts_of_scatter(self, task: Task) -> Iterator[Task]:
-        """Yield the parts of a scatter, as `_bounds_of_scatter` divides its rows.
+        """Yield the parts of a scatter, each for some rows of its output (`_bounds_of_scatter`).
 
         A part writes the rows from its first segment up to the first segment of the next part.
         """

@@ -47,7 +47,7 @@ def schedule(
     """Return the plan of a graph. Raises `LowerError` if a task has no option.
 
     `ask` returns the options of tasks; `together` allows several tasks in one start; `effort`
-    limits the search, as in `improve`.
+    limits the number of steps that the search simulates.
     """
     table = option_table(graph, config, ask, together)
     lists = list(_lists(table))
@@ -212,11 +212,12 @@ def _cheapest(table: OptionTable, track: Track, units: Sequence[Unit], weight: f
 
 
 def _cost(table: OptionTable, track: Track, option: Option, weight: float) -> float:
-    """Return the cost of issuing `option` after the steps of a track, as `list_schedule` says.
+    """Return the cost of issuing `option` after the steps of a track.
 
-    The end of the path through the option is predicted as the option's end plus the least cycles of
-    the tasks that depend on it. The cost is `NEVER` if constants that stay need more rows than are
-    reserved.
+    The cost is the predicted end of the path of dependent tasks through this option, plus `weight`
+    times the cycles for which the option occupies the dma. The path's end is predicted as the
+    option's end plus the least cycles of the tasks that depend on it. The cost is `NEVER` if
+    constants that stay need more rows than are reserved.
     """
     trial, before = track.branch(), track.clock.copies_end
     trial.issue(option)

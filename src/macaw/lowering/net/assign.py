@@ -108,9 +108,9 @@ def assign_what_can_be(
 ) -> tuple[model_layers.Network, Network, tuple[Refusal, ...]]:
     """Return the rewritten model, the layers that cores compute, and the refused nodes.
 
-    `islands` is as in `assign`. If the device has the type of a refused node's result, the layers
-    that read this result are assigned as if a core had computed it. The third result leaves out
-    refused QuantizeLinear nodes.
+    Islands compute each product whose name or operator is in `islands`. If the device has the type
+    of a refused node's result, the layers that read this result are assigned as if a core had
+    computed it. The third result leaves out refused QuantizeLinear nodes.
     """
     refused: dict[str, LowerError] = {}
     model = rewrite(model, config, refused, islands)

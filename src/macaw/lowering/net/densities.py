@@ -25,8 +25,8 @@ def shares(names: Iterable[str], run: Mapping[str, NDArray[Any]]) -> dict[str, f
 def with_shares(network: Network, runs: Iterable[Mapping[str, float]]) -> Network:
     """Return the network with the density of each tensor replaced by its mean over `runs`.
 
-    Each of `runs` is the result of `shares` for one run. A tensor that is in none of them keeps
-    its density.
+    Each of `runs` has the share of nonzero elements in one run, by the tensor's name (`shares`). A
+    tensor that is in none of them keeps its density.
     """
     values: dict[str, list[float]] = {}
     for run in runs:

@@ -181,7 +181,7 @@ def island_parts(network: Network) -> dict[str, tuple[ProductPart, ...]]:
 def island_definitions(network: Network, parts: Parts) -> dict[str, Definition]:
     """Return the functions that compute the islands' layers of a network, by the layer's name.
 
-    `parts` is the result of `island_parts`.
+    `parts` says which part of each layer's product each island computes (`island_parts`).
     """
     return {
         layer.name: _definition(network, layer, parts[layer.name])

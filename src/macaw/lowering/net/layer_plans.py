@@ -69,8 +69,8 @@ def _first_choices(
 ) -> dict[Hashable, Choice | LowerError]:
     """Return the choice of a plan, or the error, for the first product of each shape in `layers`.
 
-    The keys are the results of `_shape`. Without `map_all` the result is empty, and each choice is
-    made when it is needed.
+    Products of one shape have equal keys (`_shape`). Without `map_all` the result is empty, and
+    each choice is made when it is needed.
     """
     tasks: dict[Hashable, PlanTask] = {}
     for layer in layers if map_all is not None else ():
@@ -130,8 +130,8 @@ def _plan(
 ) -> LayerPlan:
     """Return the plan of a layer. If vc and the array can both compute it, the faster core does.
 
-    `symbol` is the symbol of the layer's subroutine. `known` has the choices made so far, as
-    `_choice` needs them. `density` is the share of nonzero elements of the layer's first input.
+    `symbol` is the symbol of the layer's subroutine. `known` has the choices for earlier layers and
+    those made in advance. `density` is the share of nonzero elements of the layer's first input.
     """
     if isinstance(layer, ProductLayer):
         return LayerPlan(layer, symbol, _choice(layer, config, known, density))

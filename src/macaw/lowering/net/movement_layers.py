@@ -66,7 +66,8 @@ def movement(model: Network, layer: MoveLayer, x: NetTensor) -> VectorOperation:
 def _pad(model: Network, layer: MoveLayer, x: NetTensor, places: NDArray[Any]) -> VectorOperation:
     """Return the operation that puts a frame of a constant around the tensor `x`.
 
-    `places` is the result of `places_of`.
+    `places` has, for each element of the result, the number of the element of `x` that goes there,
+    or -1 in the frame (`places_of`).
     """
     name = layer.inputs[2] if len(layer.inputs) > 2 else ""
     value = model.constants[name].reshape(-1)[0] if name else 0

@@ -191,9 +191,9 @@ def vector_copies(value: Value, group: Indices, key: Indices) -> tuple[list[Vect
     """Return the copies of whole vectors that arrange a value in one row for each group.
 
     `group` and `key` have, for each element of the value, the number of its group and its index in
-    the group. Row i has the elements of group i. The second result says which element is in each
-    place of the new rows, as in `Value.elements`. Raises `LowerError` if copies of whole, evenly
-    spaced vectors are not enough.
+    the group. Row i has the elements of group i. The second result has, for each place of the new
+    rows, the index of its element, or -1 for padding (`Value.elements`). Raises `LowerError` if
+    copies of whole, evenly spaced vectors are not enough.
     """
     count, native = int(group.max()) + 1, value.native
     vectors = value.elements.reshape(-1, native)

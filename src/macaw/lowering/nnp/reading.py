@@ -115,8 +115,8 @@ class Builder:
     def result(self, wanted: str, shape: tuple[int, ...], elements: Indices, zeros: bool) -> Value:
         """Add a tensor for a value of shape `shape`, and return the value.
 
-        `elements` says which element is in each place of a row, as in `Value`; `zeros` says whether
-        padding is zero.
+        `elements` has, for each place of each row, the index of its element in the value, or -1 for
+        padding. `zeros` says whether padding is zero.
         """
         vectors = elements.shape[1] // self.native
         name = self.tensor(wanted, len(elements) * vectors)

@@ -79,8 +79,8 @@ class Softmax(SameShape):
 class LayerNormalization(SameShape):
     """(x - mean) / sqrt(variance + epsilon) · factors + offsets over the last axis, in binary32.
 
-    The order of additions is that of `Softmax`. `factors` and `offsets` have one number for each
-    place of the last axis; `offsets` may be empty.
+    `macaw.lowering.onnx.operators.elementwise.row_sums` defines the order of additions. `factors`
+    and `offsets` have one number for each place of the last axis; `offsets` may be empty.
     """
 
     factors: tuple[float, ...]

@@ -163,7 +163,8 @@ class _Function:
     def _shift(self, registers: Sequence[str], letter: str) -> None:
         """Write code that adds the zero point to the numbers in `registers`.
 
-        The code first limits the numbers, so that no sum overflows. `letter` is that of `_splat`.
+        The code first limits the numbers, so that no sum overflows. `letter` is the size of a lane:
+        "w" for 32 bits, "h" for 16.
         """
         zero = self.operation.result_zero
         if not zero:
