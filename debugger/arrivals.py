@@ -24,8 +24,9 @@ class Arrival:
 
     The core has come to the instruction, and has not executed it yet. `moment` is the result of
     `Inspectable.moment`. `points` has the numbers of the points whose hits in this arrival were
-    already counted. If a stop has shown the user this instruction, points with a number above
-    `newest` were set after that stop.
+    already counted. If a stop has shown the user this instruction, `newest` is the greatest number
+    of a point at that stop: points with greater numbers were set later and do not stop the core
+    in this arrival.
     """
 
     moment: object

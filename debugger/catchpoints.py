@@ -87,9 +87,9 @@ class Catchpoints:
         return names
 
     def begin(self) -> None:
-        """Prepare for a run: an event whose condition is true already does not count.
+        """Prepare for a run: what holds already at its start, such as a full queue, is no event.
 
-        The event counts when its condition has been false and becomes true again.
+        If the queue leaves this state and becomes full again, that is an event.
         """
         for _, event in self._state_events:
             event.begin()

@@ -50,9 +50,9 @@ def code_part(session: Session, costs: LineCosts | None) -> Code:
 
 
 def _place(session: Session) -> int | None:
-    """Return the address at which the focused core is, or None.
+    """Return the address of the focused core's next instruction.
 
-    For an idle core this is the address of the last stop, if the core has stopped there.
+    For an idle core, return the address of the last stop, or None if another core has stopped.
     """
     if session.core.running:
         return session.core.next_address

@@ -28,6 +28,6 @@ class StopPositions:
         self._positions = [item for item in self._positions if item < position]
 
     def last(self, low: Position, end: Position) -> Position:
-        """Return the last stop position that is not before `low`, but before `end`; else `low`."""
+        """Return the last stop position from `low` up to (excluding) `end`; `low` without one."""
         inside = [item for item in self._positions if low <= item < end]
         return max(inside, default=max(low, START))

@@ -285,7 +285,7 @@ class RunRecord:
         return found
 
     def data(self, address: int, size: int, before: int) -> bytes | None:
-        """Return the `size` bytes at `address` as the writes with numbers below `before` left them.
+        """Return the `size` bytes at `address` as they were before announcement number `before`.
 
         The result is None if some of the bytes have passed through a window, because a window does
         not store bytes.

@@ -256,10 +256,10 @@ class Comparison:
 
 
 def _of_bytes(item: Reference, low: int, data: bytes, inside: int) -> Verdict | None:
-    """Return the verdict on `data`, bytes of the run that do not form whole elements.
+    """Compare `data`, bytes of the run that do not form whole elements, with a reference.
 
-    They are compared with the array of `item`, from byte `inside` of its element `low` on. The
-    result is None if the array has fewer bytes there than `data`.
+    `data` is compared with the bytes of the reference's array (`item.array`) from byte `inside` of
+    element `low` on. Return the verdict, or None if the array ends before the last byte of `data`.
     """
     with np.errstate(all="ignore"):
         part = item.array.reshape(-1)[low:]

@@ -84,9 +84,9 @@ class Causes:
         return CauseFinder(self.record())
 
     def record(self, whole: bool = True) -> RunRecord:
-        """Return the record of the run up to the present; if `whole` is false, it may be partial.
+        """Return the record of the run up to the present. Raises `CauseError`.
 
-        Raises `CauseError`.
+        If `whole` is true, the record begins at the start of the run, else perhaps later.
         """
         debuggee, history, record = self.debuggee, self.history, self._record
         if record is not None:

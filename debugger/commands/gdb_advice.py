@@ -1,6 +1,7 @@
 """Advice for users of GDB: the lines to type in place of GDB commands that do not exist here.
 
-The file tests/debugger/gdb_habits.toml has an entry for each form of line, with the answer to it.
+The file tests/debugger/gdb_habits.toml has an entry for each form of line that GDB's users type:
+the form, and what the debugger does with such a line.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def _rbreak(context: Context, line: Line) -> Answer:
 
 
 def is_code(program: Program, symbol: Symbol) -> bool:
-    """Return whether a symbol is a label of instructions or packets, which belong to a core."""
+    """Return whether a symbol is in the part of a core: a label of its instructions or packets."""
     section = program.section_at(symbol.value) if symbol.section else None
     return section is not None and section.core is not None
 

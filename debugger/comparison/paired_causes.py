@@ -74,9 +74,11 @@ class _Runs:
 
 
 def paired_walk(this: Causes, other: Causes, text: str) -> PairedWalk:
-    """Return the steps back from a value that differs in two runs. Raises `CauseError`.
+    """Follow the causes of a value that differs in two runs back to the step that differs.
 
-    `text` is an expression that both programs have; `this` and `other` find its causes.
+    Return the steps on this way, and the difference at the last one. `text` is an expression for
+    the value, which must have a meaning in both programs. `this` and `other` find the causes in
+    the two runs. Raises `CauseError`.
     """
     finders = this.finder(), other.finder()
     runs = _Runs(finders[0].record, finders[1].record)

@@ -68,7 +68,7 @@ def _count_rows(part: Sequence[Register], area: Area) -> int:
 
 
 def _rows(part: Sequence[Register], area: Area) -> list[Parts]:
-    """Return for each row of the panel the parts from which `line` makes the row."""
+    """Return the rows of the panel, each as texts and pairs (text, style) for `line` to join."""
     short, long = _split(part)
     rows, names = _columns(short, area), _name_width(long)
     for row, pieces in zip(long, _wrapped(long, area), strict=True):

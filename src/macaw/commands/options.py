@@ -335,7 +335,7 @@ def engine_option(text: str) -> Callable[[Command], Command]:
 
 
 def jitter_option(text: str) -> Callable[[Command], Command]:
-    """Return the option --jitter with the help `text`; its value is a seed, or None."""
+    """Return the option --jitter with the help `text`; its value is a seed, None without it."""
     return click.option("--jitter", type=click.IntRange(min=0), metavar="SEED", help=text)
 
 
@@ -355,7 +355,8 @@ def _energy_table(_ctx: click.Context, _option: click.Parameter, value: str | No
 def energy_option(text: str) -> Callable[[Command], Command]:
     """Return the option --energy with the help `text`.
 
-    Its value is the file of a table, an empty text for the default table, or None.
+    Its value is the path of a table's file, or an empty text for the default table (`--energy`
+    without a file). Without the option, the value is None.
     """
     return click.option(
         "--energy",

@@ -120,9 +120,10 @@ class _Parser:
             yield (section, key), item
 
     def price(self, path: tuple[str, str], item: Any, base: Price | None) -> Price:
-        """Return the price that the value `item` of the key `path` gives.
+        """Return the price (an energy with its source) that an item of the TOML table gives.
 
-        The item is a number, or a table with keys of `_ITEM_KEYS`. Its key `scale` multiplies the
+        `path` is the key of the item, `item` its value: a number, or a table with keys of
+        `_ITEM_KEYS`. Instead of an energy, this table may have the key `scale`, a factor for the
         price `base`. Raises `InputError` for a wrong item.
         """
         if not isinstance(item, dict):

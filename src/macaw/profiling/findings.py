@@ -280,9 +280,9 @@ def _avoidable(
 ) -> dict[str, float]:
     """Return, for each cause in `least`, the share of its cycles that can vanish.
 
-    `least` has, by cause, how many cycles the core would still be busy without the cause. Only the
-    cycles by which the core was busy longer can vanish, because the other cycles of the cause
-    overlap other work. `charges` has cycles times `units`, the number of the core's units.
+    `least` has, by cause, how many cycles the core would be busy if the cause did not exist. In
+    the run the core was busy for more cycles, and only this difference can vanish: the other cycles
+    of the cause overlap other work. `charges` has cycles times `units`, the core's number of units.
     """
     shares = {}
     for cause, cycles in least.items():
@@ -313,10 +313,11 @@ def _waits_to_drop(graph: RunGraph, work: CoreWork) -> dict[Charge, list[int]]:
 def _along(
     run: ChargedRun, graph: RunGraph, core: str, charge: Charge
 ) -> dict[str, dict[Charge, float]]:
-    """Return which shares of other charges vanish together with a charge, by core and charge.
+    """Return the shares of other charges that vanish together with `charge`, a charge of `core`.
 
-    For some causes, the work of the same instruction vanishes too, unless the program needs it. For
-    the latency of transfers, the cycles vanish in which other cores only served these transfers.
+    The result has these shares, from 0 to 1, by core and charge. For some causes, the work of the
+    charge's instruction vanishes too, unless the program needs the instruction. If the cause is the
+    latency of transfers, those cycles vanish in which other cores only served these transfers.
     """
     totals = run.charges[core]
     shares: dict[Charge, float] = {}

@@ -142,9 +142,9 @@ def move_waits(
 ) -> list[Wait]:
     """Return a core's waits with their times in the merged timeline.
 
-    `run` has the core's records in the run with these waits, `target` its merged records. A time,
-    the begin or the end of a wait, is shifted like the last record of `run` that began at or before
-    it.
+    `run` has the core's records in the run with these waits, `target` its merged records. Merging
+    has shifted each record of `run` by some cycles. The begin and the end of a wait are shifted by
+    as many cycles as the last record of `run` that began at or before them.
     """
     there = {record.instruction_range: record for record in target}
     begins, lags = [0], [0]

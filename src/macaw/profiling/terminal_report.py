@@ -315,7 +315,7 @@ class _Report:
         self.screen.print(self._text(f"{plural(count, f'more {word}')} not shown", "dim"))
 
     def _print_layers(self) -> None:
-        """Print the layers of a network: their cycles, and the share that each row worked."""
+        """Print a network's layers: their cycles, and in which share of them each row worked."""
         layers, screen = self.profile.layers, self.screen
         self._print_heading(f"layers: {len(layers):,}")
         busy = [row.row for row in self.profile.rows if any(x.busy.get(row.row) for x in layers)]
