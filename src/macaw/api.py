@@ -136,7 +136,7 @@ def assemble_object(
     record: Record | None = None,
     gnu: bool = False,
 ) -> Relocatable:
-    """Assemble an object for a linker, as `macaw asm -c` does.
+    """Assemble an object, which a linker joins with other objects to a program (`macaw asm -c`).
 
     The arguments and the errors are the same as for `assemble`. If no source defines a symbol, the
     linker finds it in another object. If the sources have no code for cp, the command processor,

@@ -183,8 +183,9 @@ def _with_numbers(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays in a .npz file by name; bfloat16 numbers as `read_array` returns them.
+    """Return the arrays in a .npz file by name.
 
+    Numbers in bfloat16, which the package ml_dtypes saves with the type `V2`, become float32.
     Raises `InputError` if the file cannot be read or has pickled objects, and if the arrays
     together have more bytes than `read_bytes` allows for a file.
     """

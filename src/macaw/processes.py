@@ -77,7 +77,7 @@ def _results(results: Iterator[Result], has_started: c_bool) -> Iterator[Result]
 def _broken_pool_reported(has_started: c_bool) -> Iterator[None]:
     """Raise `InputError` if the `with` block finds that a process was killed or did not start.
 
-    Each process sets `has_started`.
+    Each process sets `has_started` when it starts. If this is false, no process has started.
     """
     try:
         yield

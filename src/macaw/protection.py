@@ -135,9 +135,9 @@ def unprotect(
 ) -> tuple[Weights, ...]:
     """Return the original weights for shuffled weights and their orders.
 
-    `order` and `scope` are those of `protect`. `shapes` are the original shapes; without `shapes`,
-    the results have the padding of the shuffled weights. Raises `InputError` if the orders do not
-    fit the weights.
+    `order` are the orders that `protect` returned (`Protection.order`), `scope` is the scope that
+    it was called with. `shapes` are the original shapes; without `shapes`, the results have the
+    padding of the shuffled weights. Raises `InputError` if the orders do not fit the weights.
     """
     arrays, orders = [np.asarray(array) for array in weights], np.asarray(order)
     if shapes is not None:

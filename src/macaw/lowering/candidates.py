@@ -140,7 +140,7 @@ def _product_plans(
 def _loop_plans(product: Product, config: Configuration, part: Partition) -> Iterator[ProductPlan]:
     """Yield input stationary plans that multiply the rows of a tile in a loop, at most `TRIES`.
 
-    Each plan has another number of rows of activations in a tile. The inputs (k) are divided into
+    The plans differ in the number of rows of activations in a tile. The inputs (k) are divided into
     as few tiles as the input buffer allows.
     """
     outputs, length = even_tile(part.length("N"), config["pe.pes"]), part.length("K")

@@ -252,8 +252,9 @@ def convolution(
     `padding`. `stride` and `dilation` are (vertical, horizontal). The outputs of a group depend
     only on the channels of that group. If `images` is not 0, x and y have an additional first axis
     of this length. `layout` and `out_layout` are the memory layouts of x and y: `hwc` or `cwh`.
-    Sums begin with `bias`, one number for each output; `activation` and `shift` say how they become
-    results, as in `Product`. Raises `LowerError` if the arguments do not suit each other.
+    Sums begin with `bias`, one number for each output. Then the function `activation` is applied,
+    and with a `shift` the results are divided by 2**shift and saturated. Raises `LowerError` if the
+    arguments do not suit each other.
     """
     _check_weights(weights, depthwise)
     after = padding if after is None else after

@@ -225,7 +225,7 @@ class _Estimate(TileEstimate):
 
     @property
     def moved_sums(self) -> Reals:
-        """The dma's cycles to copy all partial sums to the other half of the on-chip units."""
+        """The dma's cycles after an iteration to copy its partial sums to the units' other half."""
         return self.outputs * self.sum_bytes * self.part.rows / self.bus
 
     # Rows

@@ -267,7 +267,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def holds_activations(self) -> bool:
-        """Whether the slab stays in the PEs for all tiles of n."""
+        """Whether the slab stays in the PEs for all tiles of outputs."""
         return self.mapping is INPUT and not self.product.depthwise
 
     @property

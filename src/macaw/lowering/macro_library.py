@@ -155,7 +155,7 @@ def _common(form: _Form) -> set[str]:
 
 
 def _parsed(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return the statements of `lines` with gaps, the atoms that were in the gaps, the comments.
+    """Return (statements of `lines` with gaps, atoms that were in the gaps, comments).
 
     An atom is a piece that may differ, such as a number (`_Form`). Each statement has one comment,
     which may be empty. A line that is only a comment is left out.

@@ -98,7 +98,7 @@ class Partition:
 def partition(
     split: str, rows: int, clusters: int, extents: tuple[int, int, int], grain: int = 1
 ) -> Partition:
-    """Return the partition of a product by a split, over at most (`rows`, `clusters`).
+    """Return how `split` divides a product among at most `rows` rows of `clusters` clusters.
 
     Rows and clusters that would get no work are left out (¶171). `extents` are the lengths of M, N
     and K. If N is divided, a part has a multiple of `grain` elements, or all of N.

@@ -199,7 +199,7 @@ class ProductPlan:
 
     @property
     def holds_activations(self) -> bool:
-        """Whether the PEs load activations once and keep them for all tiles of n."""
+        """Whether the PEs load activations once and keep them for all tiles of outputs."""
         return self.mapping is INPUT
 
     @property

@@ -39,7 +39,7 @@ class ProcessorCycles:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> ProcessorCycles:
-        """Return the cycles that follow from the settings of a device (`cp.divider`, ...)."""
+        """Return the cycles of cp's instructions on a device with the settings `config`."""
         cycle = int(config["cp.divider"])
         alu, jump = int(config["cp.alu_cycles"]), int(config["cp.branch_taken_cycles"])
         multiply, load = int(config["cp.mul_cycles"]), int(config["cp.local_cycles"])
@@ -100,7 +100,7 @@ class IterationCycles:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> IterationCycles:
-        """Return the cycles that follow from the settings of a device (`cp.divider`, ...)."""
+        """Return the cycles of the parts of cp's code on a device with the settings `config`."""
         code = ProcessorCycles.of(config).of_code
         return cls(
             code(_STEP),

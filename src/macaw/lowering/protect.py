@@ -330,9 +330,10 @@ def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
 
 
 def _bits(plan: Layout) -> NDArray[np.float64]:
-    """Return log2(n! - 1) for n from 0 to lanes, in an array of shape (lanes + 1,).
+    """Return log2 of the number of orders that can be drawn for a block with n weights.
 
-    It is 0 for n = 0 and n = 1.
+    It is log2(n! - 1), or 0 for n below 2. The result has shape (lanes + 1,), for n from 0 to the
+    number of lanes.
     """
     return np.array([log2(max(factorial(n) - 1, 1)) for n in range(plan.lanes + 1)])
 

@@ -144,9 +144,10 @@ class PaddedSlabs:
 
     @property
     def inside(self) -> float:
-        """The mean share of products whose activations are inside the image.
+        """The share of a tile's products whose activations are inside the image.
 
-        In each iteration, the cluster with the largest share counts.
+        It is a mean over all iterations. In each of them the cluster with the largest share counts,
+        because the others wait for it.
         """
         plan, product = self.plan, self.plan.product
         groups = (plan.tile.groups, product.stride[0], plan.taps[0])
@@ -169,7 +170,7 @@ class PaddedSlabs:
 
 
 def padded_slabs(plan: ProductPlan) -> PaddedSlabs | None:
-    """Return the slabs of a plan if the units make their padding, else None."""
+    """Return a description of a plan's slabs if the on-chip units add their padding, else None."""
     return PaddedSlabs(plan) if isinstance(plan, ImagePlan) and plan.pads_in_unit else None
 
 
@@ -224,7 +225,10 @@ def write_padded_slabs(out: Listing, plan: ImagePlan, name: str, add: str) -> No
 
 
 def write_kernel_parts(out: Listing, plan: ImagePlan) -> None:
-    """If the kernel is cut into parts, write the table of the parts."""
+    """Write the table of the kernel's parts, if the kernel is cut into parts.
+
+    It has the first row, column and channel (in bytes) for each part and each tile of inputs.
+    """
     slabs = PaddedSlabs(plan)
     if len(plan.kernel_parts) == 1:
         return
@@ -298,8 +302,8 @@ def _columns_inside(out: Listing, plan: ImagePlan) -> None:
     """Write cp's code that finds out which columns of the slabs are inside the image.
 
     Register a4 gets the number of these columns. For the first of them, a3 gets the byte offset in
-    x from the start of an image row's first channel (a6 is added), and a5 the byte offset in a row
-    of the slab. If there are no such columns, the code jumps to the end.
+    a row of the image plus the offset in a6, and a5 gets the byte offset in a row of the slab. If
+    there are no such columns, the code jumps to the end.
     """
     product, size = plan.product, PaddedSlabs(plan).size
     out.block(
@@ -327,8 +331,8 @@ def _columns_inside(out: Listing, plan: ImagePlan) -> None:
 def _loads(out: Listing, plan: ImagePlan) -> None:
     """Write the start of cp's loop over the slabs.
 
-    t2 gets the number of the slab's rows inside the image. For the first of these rows, t0 gets the
-    address in the image, and t1 the address in the slab.
+    In each round, register t2 gets the number of the slab's rows inside the image. For the first of
+    these rows, t0 gets the address in the image, and t1 the address in the slab.
     """
     slabs, product = PaddedSlabs(plan), plan.product
     out.block(
@@ -363,8 +367,9 @@ def _loads(out: Listing, plan: ImagePlan) -> None:
 
 
 def _copy_rows(out: Listing, plan: ImagePlan) -> None:
-    """Write cp's code that copies t2 rows, from t0 in the image to t1 in the slab.
+    """Write cp's code that copies rows of the image into a slab.
 
+    Register t2 has the number of rows, t0 the address in the image, and t1 the address in the slab.
     If a slab has all channels, one transfer copies all rows. Otherwise each row takes a transfer.
     """
     slabs, product = PaddedSlabs(plan), plan.product

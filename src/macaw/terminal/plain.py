@@ -53,12 +53,12 @@ def record(headings: Sequence[str], cells: Sequence[str]) -> str:
 
 
 def records(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a record for each row of a table."""
+    """Yield each row of a table as one line, in which each cell comes after its heading."""
     return (record(headings, row) for row in rows)
 
 
 def rich_records(table: Table) -> Iterator[str]:
-    """Yield a record for each row of a table of the library rich."""
+    """Yield each row of a table of the library rich as one line, in the form of `record`."""
     headings = [str(column.header) for column in table.columns]
     for row in zip(*(column.cells for column in table.columns), strict=True):
         yield record(headings, list(map(str, row)))

@@ -28,10 +28,10 @@ def plain_answer_text(answer: Answer, line: str = "") -> str:
 
 
 def _records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """Yield the rows of a table as records.
+    """Yield each row of a table as one line, in which each cell comes after its heading.
 
-    Cells of None are left out. If the heading of a column of source lines is the name of a file,
-    the name is yielded once, before the lines.
+    Cells of None are left out. In a listing of a source, the last heading is the name of the file;
+    the function yields this name once, before all rows, and not again in each row.
     """
     *before, last = columns
     if before in LISTING:

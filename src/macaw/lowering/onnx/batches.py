@@ -162,7 +162,7 @@ def _set_shape(row: onnx.ValueInfoProto, shape: tuple[int, ...]) -> None:
 
 
 class _Check:
-    """Compares the graph of a batch with the graph of one sample."""
+    """Compares the graph of a batch with the graph of one sample, to find where samples mix."""
 
     def __init__(self, graph: Graph, one: Graph, count: int) -> None:
         self.graph, self.one, self.count = graph, one, count

@@ -45,7 +45,7 @@ _OPERATIONS: Mapping[str, Any] = {
 
 
 def evaluate(steps: Steps, *inputs: Float) -> Float:
-    """Return the result of the steps for one or two arrays of binary32."""
+    """Execute the operations `steps` on one or two arrays of binary32, and return the result."""
     values: dict[int, Any] = dict(enumerate(inputs))
     with np.errstate(all="ignore"):
         for step in steps:
@@ -60,8 +60,8 @@ def evaluate(steps: Steps, *inputs: Float) -> Float:
 def _steps(text: str, **constants: float) -> Steps:
     """Parse a text that has a step on each line: an operation, its target and its operands.
 
-    The target is the number of a variable. An operand is the number of a variable (0, 1 or 2), a
-    constant as another number, or the name of a constant in `constants`.
+    The target is a variable, written as 0, 1 or 2. An operand is a variable, a constant (any other
+    number), or the name of a constant in `constants`.
     """
     result = []
     for line in text.strip().splitlines():
@@ -178,9 +178,10 @@ def constants_of_lrn(node: Node) -> tuple[float, float, float]:
 
 
 def quotient_of_lrn(node: Node) -> Steps | None:
-    """Return the steps of LRN from its input (variable 0) and the sums of squares (variable 1).
+    """Return the operations (steps) that compute an LRN from its input and its sums of squares.
 
-    Returns None if the power with the node's exponent is no product of roots.
+    The input is variable 0, the sums are variable 1. Returns None if the power with the node's
+    exponent is no product of roots.
     """
     factor, bias, beta = constants_of_lrn(node)
     if beta not in _POWERS:
@@ -190,9 +191,10 @@ def quotient_of_lrn(node: Node) -> Steps | None:
 
 
 def formula(node: Node, constants: Mapping[str, NDArray[Any] | None]) -> Steps | None:
-    """Return the steps of a node's function of one or two tensors, or None if there are no steps.
+    """Return the operations in binary32 (steps) that compute a node's function.
 
-    `constants` has None for inputs that are no constants.
+    The node has one or two inputs that are no constants; for these, `constants` has None. The
+    result is None if no steps are known for the node.
     """
     rule = _RULES.get(node.operator)
     operands: list[int | float] = []
@@ -227,10 +229,10 @@ def _one(steps: Steps) -> Any:
 
 
 def _two(operation: str) -> Any:
-    """Return a function that returns the single step of `operation` on two operands.
+    """Return the rule for a node that is one operation on two operands, such as Add.
 
-    The function takes the node, and its operands as variables or constants. It returns None unless
-    there are two operands.
+    The rule takes the node, and its operands as variables (int) or constants (float). It returns
+    the single step `operation`, or None unless there are two operands.
     """
     return lambda _node, operands: (
         (Step(operation, 0, tuple(operands)),) if len(operands) == 2 else None

@@ -18,12 +18,12 @@ Array = NDArray[Any]
 
 
 def product_of_scales(a: Array | float, b: Array | float) -> NDArray[np.float32]:
-    """Return f32(a · b) for scales, or arrays of scales."""
+    """Return the product of two scales, or arrays of scales, rounded once to binary32."""
     return np.asarray(np.float32(a) * np.asarray(b, np.float32), np.float32)
 
 
 def quotient_of_scales(a: Array | float, b: float) -> NDArray[np.float32]:
-    """Return f32(a / b) for scales."""
+    """Return the quotient a / b of scales, rounded once to binary32."""
     return np.asarray(np.asarray(a, np.float32) / np.float32(b), np.float32)
 
 

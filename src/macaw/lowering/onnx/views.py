@@ -65,7 +65,10 @@ class Target:
 
 
 def offset_of(dtype: str) -> int:
-    """Return the number that is added to integers of type `dtype` to make them signed."""
+    """Return the number to add to integers of type `dtype` so that they become signed.
+
+    It is -128 for uint8, -32768 for uint16, and 0 for a signed type.
+    """
     return _OFFSETS.get(dtype, 0)
 
 
