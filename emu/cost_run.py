@@ -43,7 +43,8 @@ class RunCosts:
     Costs that belong to no instruction have the address None. `device` is the device after the run,
     `units` has the number of units of each core.
 
-    The cycles in `run` of all costs add up to the cycles of the run. The cycles in `charges` of a
+    Each item of `costs` has cycles in `run` (the critical path) and in `charges`. The cycles in
+    `run` of all items add up to the cycles of the run. The cycles in `charges` of all items of a
     core add up to the cycles of the run, times the units of the core.
     """
 

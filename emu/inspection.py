@@ -132,9 +132,10 @@ class Inspectable(Agent):
         return None
 
     def special_register(self, address: int) -> int | None:
-        """Return the bits of the control and status register `address`, without effects.
+        """Return the bits of the control and status register `address`, which the core's table has.
 
-        The core's table has the register. The result is None if the register has no value now.
+        This has no effects on the core, in contrast to a read by a program. The result is None if
+        the register has no value now.
         """
         return None
 

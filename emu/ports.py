@@ -196,8 +196,9 @@ class Port(Endpoint):
     def write(self, time: int, address: int, data: bytes, what: str = "write") -> int:
         """Write bytes to `address` of local or external memory, or of a core's own memory.
 
-        Return the cycle in which the write is ready. Raises `Fault` and `WindowNotReady` as `read`
-        does.
+        Return the cycle in which the write is ready. Raises `Fault`, with a message that begins
+        with `what`, if no memory has all bytes, and `WindowNotReady` if another core's memory
+        cannot be accessed yet.
         """
         length = len(data)
         pages, offset = self.memory.locate(address, length, what)

@@ -99,9 +99,9 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return ready
 
     def read_register(self, name: str, time: int) -> int:
-        """Return the value of the register `name`: of the circuits, or a pointer of a buffer.
+        """Return the value of `name`, a register of the circuits or a pointer of a buffer.
 
-        A pointer is given as an address, as it is in cycle `time`; the result is 0 if no word has
+        For a pointer, the value is the address of its column in cycle `time`, or 0 if no word has
         set the pointer.
         """
         if name in CIRCUIT_REGISTERS:

@@ -23,9 +23,9 @@ SUM = np.dtype("<i4")  # the type of a sum in Rz
 def results(function: int, arrange: int, left: Bytes, right: Bytes) -> Sums:
     """Return the results of an operation on the columns `left` and `right`, of shape (..., 32).
 
-    `function` and `arrange` are the numbers that `mmr` writes. The results have shape (..., n).
-    They are exact, because 32 products of int8 numbers need only 20 bits. In int8 the arrangements
-    are elementwise and dot.
+    `function` and `arrange` are the numbers that `mmr` writes. In int8 there are two arrangements:
+    elementwise has a result for each of the 32 lanes, dot has one result. The results, of shape
+    (..., 32) or (..., 1), are exact, because 32 products of int8 numbers need only 20 bits.
     """
     x, y = left.view(np.int8).astype(SUM), right.view(np.int8).astype(SUM)
     if arrange == DOT:

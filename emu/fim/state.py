@@ -126,7 +126,9 @@ class Circuit:
     """The circuit of a bank while no block uses the bank: its times, and its registers.
 
     Words `mmr` of blocks, and stores of the host, set these registers. The next host operation can
-    begin in cycle `time` at the earliest. The other times have the same meaning as in `Block`.
+    begin in cycle `time` at the earliest. From cycle `rz_ready` on, Rz may be read; from `alu_free`
+    on, the ALU may start an operation; from `columns_ready` on, the circuit has the columns that
+    were read last.
     """
 
     time: int = 0

@@ -190,9 +190,10 @@ class Tiles:
         return total
 
     def _accumulate_64(self, vectors: Quantised) -> tuple[Ints, Ints]:
-        """Return the accumulators of the product with `vectors`: V and exponent, as in BFP long.
+        """Return the accumulators of the product with `vectors`, in BFP long.
 
-        V must fit in 64 bits. Both results have shape (iterations, rows · N).
+        The results are the integers V, which must fit in 64 bits, and the exponents, both of shape
+        (iterations, rows · N). The value of an accumulator is V · 2**(exponent - 40).
         """
         total, exponent = self._column_64(vectors, 0)
         for column in range(1, self.cols):

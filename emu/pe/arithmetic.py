@@ -111,7 +111,7 @@ def activated(values: Values, activation: int, shift: int, value_type: str) -> V
 
 
 def requantise(values: Values, shift: int, value_type: str) -> Values:
-    """Return values / 2**shift in the range and precision of `value_type`.
+    """Return `values` / 2**`shift` in the range and precision of `value_type`.
 
     The result has the array type of `values`. Integers are rounded half to even, then saturated.
     Floating values are scaled exactly, then rounded.
@@ -124,7 +124,7 @@ def requantise(values: Values, shift: int, value_type: str) -> Values:
 
 
 def rescale(values: Values, scales: Values, value_type: str) -> Values:
-    """Return values times scales in the range and precision of `value_type`.
+    """Return `values` times `scales` in the range and precision of `value_type`.
 
     `scales` are float32 and have the shape of `values`. The result has the array type of `values`.
     Values and products are rounded to float32, half to even. If `value_type` is an integer type,

@@ -91,9 +91,9 @@ class ExeDelivery(Delivery):
         return self.controls.can_take(packet, number)
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
-        """Collect the bytes of a segment, as `Delivery.deliver` describes.
+        """Collect `piece`, bytes of segment `number` of a packet.
 
-        After the last byte write the segment to the PEs.
+        After the last bytes (`last`), write the segment to the PEs.
         """
         if not packet["sent"]:
             self.controls.first_beat(packet, number, cycle)

@@ -192,8 +192,8 @@ class Expansion:
         """Return the step of instruction number `place`, the ld `row`.
 
         `ld psums` takes the next segment of the exe if this has partial sums; otherwise it reads
-        the output queue. Any other ld takes a segment of weights, of activations, or one of each,
-        as far as `_wants` allows. If it takes no segment, it becomes an empty step.
+        the output queue. Any other ld can take a segment of weights, of activations, or one of
+        each (`_wants`). If it takes no segment, it becomes an empty step.
         """
         destination = row.values["destination"]
         if destination == LD_PSUMS:

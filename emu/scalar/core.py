@@ -132,9 +132,10 @@ class ScalarCore(Core, Startable, Instrumented):
         self.ask()
 
     def special_register(self, address: int) -> int | None:
-        """Return the bits of the control and status register `address`, without effects of a read.
+        """Return the bits of the control and status register with the address `address`.
 
-        The result is None for a register of the trace block that belongs to no group.
+        This has no effects on the core, in contrast to a read by a program. The result is None for
+        a register of the trace block that belongs to no group.
         """
         name = self.specials[address].name
         if name in VALUES:

@@ -150,9 +150,11 @@ class FastDma(DmaCore):
         self._unarbitrated = self.route is None and self._needs_no_arbiter()
 
     def find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
-        """Return the index of the oldest transfer that can act, as `DmaCore.find_runnable` does.
+        """Return the index of the oldest transfer that can act in cycle `time`.
 
-        A transfer that bursts can move uses no window, so it can always act. If the transfer that
+        The search skips the first `skip` transfers. If no transfer can act, return the list of
+        windows for which they wait. A transfer that bursts can move uses no window, so it can
+        always act. If the transfer that
         was loaded last is such a transfer, and the first transfer of the queue has the same shape
         (addresses and sizes), the result is 0 without a search.
         """

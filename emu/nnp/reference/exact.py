@@ -155,7 +155,7 @@ def sigmoid(a: Number) -> Number:
 
 
 def tanh(a: Number) -> Number:
-    """Return tanh a, precise enough to be rounded to fp16 or fp32."""
+    """Return the hyperbolic tangent of `a`, precise enough to be rounded to fp16 or fp32."""
     if a.kind == "nan" or a.is_zero:
         return a
     sign = -1 if a.negative else 1

@@ -44,7 +44,7 @@ class BalancedPlan(Plan):
         self.size = int(self.total.sum() + self.hit.size)
 
     def _add_up(self) -> None:
-        """Compute the product of each load, and set `macs`.
+        """Compute the product of each load, and set `macs`, the state at the start of the plan.
 
         A load refers to a weight and an activation. Raises `Unplannable` if a sum might leave its
         range.

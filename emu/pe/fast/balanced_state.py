@@ -204,7 +204,7 @@ class BalancedState:
 def progress(
     counts: LoadCounts, first: Bools, entries_left: Ints, has_multiplied: Bools, pes: int
 ) -> tuple[MacOutcome, Ints]:
-    """Return the outcome of the cycles of `counts`, and the last busy cycle of each cluster.
+    """Return what macs did in the cycles of `counts`, and the last busy cycle of each cluster.
 
     `first` says which PEs had a load in queue 2 at the start. `entries_left` is the number of
     entries that each comparator still had to examine. `has_multiplied` says which MACs had

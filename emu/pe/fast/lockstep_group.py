@@ -406,7 +406,7 @@ class LockstepGroup:
     def first_beat(self, segment: int, cycle: int) -> None:
         """Record that a segment's first beat was on the bus in `cycle`, and compute further times.
 
-        Raises the exceptions of `extend`.
+        Raises `Unplannable` or `Fault` if the group must split.
         """
         op = self.taker(segment).op
         op["first"] = min(op["first"], cycle)
@@ -415,7 +415,8 @@ class LockstepGroup:
     def last_beat(self, segment: int, cycle: int) -> None:
         """Record that a segment's last beat was on the bus in `cycle`, and compute further times.
 
-        The contents of the segment are already in the PEs. Raises the exceptions of `extend`.
+        The contents of the segment are already in the PEs. Raises `Unplannable` or `Fault` if the
+        group must split.
         """
         step = self.taker(segment)
         op = step.op

@@ -219,7 +219,7 @@ class Datapath:
         )
 
     def _fault(self, kind: str, message: str, pe: int, values: dict[str, int | str]) -> Fault:
-        """Return a fault of PE `pe`, counted through the row. The caller adds the fault's address.
+        """Return a fault of PE number `pe` of the row. The caller adds the fault's address.
 
         `kind`, `message` and `values` are arguments of `Fault`.
         """

@@ -45,10 +45,11 @@ class Schedule(NamedTuple):
 
 
 def find_schedule(issues: Sequence[Issue], is_timed: bool) -> Schedule:
-    """Return the schedule of a block. `issues` has an item for each of its instructions.
+    """Return the schedule of a block: how each of its instructions waits for results.
 
-    A late result is one that is not ready for the next instruction. With `is_timed`, the schedule
-    computes when late results are ready. Without it, the block tests each wait for a late result.
+    `issues` has an item for each instruction. A late result is one that is not ready for the next
+    instruction. With `is_timed`, the function computes when late results are ready. Without it, the
+    block tests each wait for a late result.
 
     The function of a block may demand that certain places are ready when it begins, and need not
     test them afterwards. If the block branches to its own start, even places of late results may be
