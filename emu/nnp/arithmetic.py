@@ -32,7 +32,7 @@ class Arithmetic(Protocol):
         """Quantise host values with the vector or the matrix quantiser. Raises `NotANumber`."""
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """Convert numbers that `quantiser` has quantised to host values, rounded once."""
+        """Convert quantised numbers of `quantiser` to host values, each rounded once."""
 
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
         """Multiply `rows` x `cols` tiles of MatrixRf, from entry `first` on, by vectors.

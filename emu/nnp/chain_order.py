@@ -140,8 +140,7 @@ class ChainOrder:
         """Return which results of pieces are now at the addresses `places` of Dram.
 
         A piece is some iterations of a chain. Each result has a number; the array has these
-        numbers, each once.
-        `is_tiles` says whether the addresses are of tiles or of vectors.
+        numbers, each once. `is_tiles` says whether the addresses are of tiles or of vectors.
         """
         found = {0}
         if is_tiles:

@@ -85,8 +85,8 @@ class Memories:
     def check_dram(self, what: str, addresses: Addresses, elements: int) -> None:
         """Raise `Fault` unless external memory contains all these vectors or tiles of Dram.
 
-        A vector or tile has `elements` host values; `addresses` are its numbers from the start of
-        Dram. `what` is "read" or "write", for the message.
+        A vector or tile has `elements` host values. `addresses` are the numbers of the vectors or
+        tiles, counted from the start of Dram. `what` is "read" or "write", for the message.
         """
         self._dram(what, addresses, elements)
 

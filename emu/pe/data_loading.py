@@ -139,8 +139,8 @@ class DataLoading:
     def fill_queues(self, packet: Packet, segment: int, data: bytes) -> None:
         """Append a segment of weights to the weight queues 503. Raises `Fault`.
 
-        The segment belongs to `packet`, and `data` are its bytes: plain elements if the run that
-        takes the segment has a sliding window (state sw), otherwise records of weights.
+        The segment belongs to `packet`, and `data` are its bytes. For a run with a sliding window
+        (state sw), these are plain elements; for other runs, weights in the form of the segment.
         """
         groups: dict[bool, list[tuple[int, Run, Op]]] = {}
         for cluster in packet["clusters"]:

@@ -154,9 +154,8 @@ class FastDma(DmaCore):
 
         The search skips the first `skip` transfers. If no transfer can act, return the list of
         windows for which they wait. A transfer that bursts can move uses no window, so it can
-        always act. If the transfer that
-        was loaded last is such a transfer, and the first transfer of the queue has the same shape
-        (addresses and sizes), the result is 0 without a search.
+        always act. If the transfer that was loaded last is such a transfer, and the first transfer
+        of the queue has the same shape (addresses and sizes), the result is 0 without a search.
         """
         state = self.state
         follows = self.route is not None and not skip and not state.held

@@ -39,7 +39,7 @@ class FastArithmetic(NumberFormats):
         return numbers.quantise(values, quantiser)
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """Convert numbers that `quantiser` has quantised to host values, rounded once."""
+        """Convert quantised numbers of `quantiser` to host values, each rounded once."""
         values: Host = numbers.to_host(numbers.dequantise(quantised, quantiser), self.dtype)
         return values
 

@@ -60,7 +60,7 @@ class ReferenceArithmetic(NumberFormats):
         )
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """Convert numbers that `quantiser` has quantised to host values, rounded once."""
+        """Convert quantised numbers of `quantiser` to host values, each rounded once."""
         exponents = np.broadcast_to(quantised.by_element, quantised.codes.shape)
         shared = quantiser.shares_exponents
         numbers = [

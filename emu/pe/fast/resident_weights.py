@@ -154,8 +154,8 @@ class ResidentWeights:
 
         `hit` is a mask of the weight entries whose activation is not zero, `entries` the number of
         entries of each PE. The result has three arrays, with a number for each PE of each mac: the
-        busy cycles, the cycles before the first product, and the greatest number of loads in queue
-        1, which here is 0.
+        busy cycles, the cycles before the first product, and 0 (where `_queued` returns the
+        greatest number of loads in load queue 1).
         """
         number = np.arange(1, len(hit) + 1)[:, None]
         last = np.where(hit, number, -1).max(axis=0)
@@ -169,8 +169,8 @@ class ResidentWeights:
 
         `hit` is a mask of the weight entries whose activation is not zero, `entries` the number of
         entries of each PE. The result has three arrays, with a number for each PE of each mac: the
-        busy cycles, the cycles before the first product, and the greatest number of loads in queue
-        1. Each block of pairs takes one look-up in `table`.
+        busy cycles, the cycles before the first product, and the greatest number of loads in load
+        queue 1. Each block of pairs takes one look-up in `table`.
         """
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]
