@@ -44,7 +44,7 @@ class GdbRegister(NamedTuple):
 
 
 def is_thread(core: Core) -> bool:
-    """Return whether a core is a thread for gdb while it runs."""
+    """Return whether gdb sees a core as a thread while the core runs."""
     return isinstance(core, Instrumented)
 
 

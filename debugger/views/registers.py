@@ -61,7 +61,7 @@ def _split(part: Sequence[Register]) -> tuple[list[Register], list[Register]]:
 
 
 def _count_rows(part: Sequence[Register], area: Area) -> int:
-    """Return the number of rows that `_rows` returns."""
+    """Return how many rows of the panel the registers `part` need."""
     short, long = _split(part)
     rows = -(-len(short) // _shape(short, area)[2])
     return rows + (len(long) if len(long) > FEW else sum(map(len, _wrapped(long, area))))

@@ -217,7 +217,7 @@ def _sorted_lines(cycles: Mapping[SourceLine, int]) -> dict[str, int]:
 
 
 class _Places(SourceLines):
-    """Finds the lines of addresses of one core, and what the core waited for."""
+    """Finds the source lines of a core's instructions, and what the core waited for in a charge."""
 
     def whom(self, charge: Charge) -> str:
         """Return what the core waited for during a charge: a core, a unit, or an instruction.

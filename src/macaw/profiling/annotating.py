@@ -136,7 +136,7 @@ class _CoreSums:
         self.bytes.update(cost.bytes)
 
     def cost(self) -> LineCost:
-        """Return the sums as data."""
+        """Return the sums as a `LineCost` record."""
         return LineCost(
             self.core.name,
             self.core.table.name,

@@ -32,7 +32,7 @@ def annotation_data(annotation: Annotation | None) -> list[dict[str, Any]] | Non
 
 
 def annotation_table(annotation: Annotation, most: int) -> Table:
-    """Return a table of the `most` lines with most cycles of the run."""
+    """Return a table of the source lines that took most cycles of the run, at most `most` lines."""
     lines = sorted(annotation.lines, key=lambda line: -line.run)
     rows = [
         (

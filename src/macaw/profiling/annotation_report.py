@@ -93,7 +93,7 @@ class _Report:
         self.by_core = by_core
 
     def show(self) -> None:
-        """Print everything."""
+        """Print the whole annotation."""
         annotation = self.annotation
         what = plural(annotation.cycles, "cycle")
         self._print(

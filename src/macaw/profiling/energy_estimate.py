@@ -113,7 +113,7 @@ class _CoreSums:
         self.lines.setdefault((line.place, line.text), defaultdict(float))[activity] += energy
 
     def energy(self) -> CoreEnergy:
-        """Return the sums as data."""
+        """Return the sums as a `CoreEnergy` record."""
         lines = [
             LineEnergy(place, text, sum(parts.values()), _most_first(parts))
             for (place, text), parts in self.lines.items()

@@ -412,7 +412,7 @@ _HINTS: dict[type, dict[str, Any]] = {}  # by dataclass, as they are asked for
 
 
 def _parse_dataclass(kind: type[T], data: object) -> T:
-    """Return an object of the dataclass `kind` for its JSON object."""
+    """Return the object of the dataclass `kind` that the JSON object `data` describes."""
     if not isinstance(data, dict):
         raise _TypeMismatchError(f"{kind.__name__} is {data!r:.40}")
     hints = _HINTS.get(kind) or _HINTS.setdefault(kind, get_type_hints(kind))

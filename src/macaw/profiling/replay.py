@@ -181,7 +181,7 @@ def _add_evenly(bins: NDArray[np.float64], step: int, begin: int, end: int, amou
 
 
 def _change_points(points: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
-    """Return the points (cycle, value) with another value than the point before."""
+    """Return the points (cycle, value) without those that have the value of the point before."""
     return tuple(
         point for place, point in enumerate(points) if not place or points[place - 1][1] != point[1]
     )
