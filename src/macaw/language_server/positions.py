@@ -27,7 +27,7 @@ def choose_encoding(params: types.InitializeParams) -> types.PositionEncodingKin
 
 
 class Positions:
-    """Converts positions in one text."""
+    """Converts positions in one text between the protocol and the assembler."""
 
     def __init__(self, text: str, encoding: types.PositionEncodingKind) -> None:
         self.text, self._encoding = text, encoding

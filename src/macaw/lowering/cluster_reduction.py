@@ -212,7 +212,7 @@ def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
 def _cluster_exes(plan: ProductPlan, first: int, raw: bool) -> Iterator[Exe]:
     """Yield the exe packets with which cluster 0 adds the clusters' sums, for some positions.
 
-    The positions begin at `first`; their number is that of `positions_of_exe`. With `raw`, the
+    The positions begin at `first`; `positions_of_exe` says how many there are. With `raw`, the
     packets store the totals as raw sums, else as results.
     """
     data = list[str]()
@@ -232,7 +232,7 @@ def row_reduction_exes(plan: ProductPlan) -> Iterator[Exe]:
 def _row_exes(plan: ProductPlan, first: int) -> Iterator[Exe]:
     """Yield the exe packets with which row 0 adds the sums of all rows, for some positions.
 
-    The positions begin at `first`; their number is that of `positions_of_exe`.
+    The positions begin at `first`; `positions_of_exe` says how many there are.
     """
     places = range(first, first + positions_of_exe(plan, row_summands(plan)))
     rows = range(plan.partition.rows)

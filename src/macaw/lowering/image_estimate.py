@@ -213,7 +213,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def entries(self) -> Reals:
-        """The mean number of weights of an output in a tile."""
+        """The mean number of nonzero weights that one output has in a tile."""
         entries = np.count_nonzero(self.product.weights) / self.product.n * self.grid.k
         entries = entries / self.product.k
         return entries * prod(self.grid.taps) / prod(self.product.kernel)

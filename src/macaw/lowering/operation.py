@@ -67,7 +67,7 @@ class Types:
 
     @classmethod
     def of(cls, config: Configuration, requantises: bool, elements: Elements | None) -> Types:
-        """Return the element types on a device.
+        """Return the types of activations, weights, sums and results on a device.
 
         Without `elements`, activations and weights have the type `pe.element`. If the operation
         does not requantise, its results have the type of the sums.
@@ -172,7 +172,7 @@ class Product:
 
     @property
     def macs(self) -> int:
-        """The number of products in a dense computation."""
+        """The number of products of a weight and an activation, if zeros are multiplied, too."""
         return self.m * self.n * self.k
 
     @property
@@ -196,7 +196,7 @@ class Product:
         return f"{what} of {counted(self.k, 'input')} through {counted(self.n, 'output')}"
 
     def types(self, config: Configuration) -> Types:
-        """Return the element types on a device."""
+        """Return the types of activations, weights, sums and results on a device."""
         return Types.of(config, self.requantises, self.elements)
 
     def tensor_bytes(self, config: Configuration) -> int:

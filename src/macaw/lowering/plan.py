@@ -98,7 +98,7 @@ class ProductPlan:
 
     @property
     def steps(self) -> int:
-        """The number of iterations."""
+        """The number of iterations in which the array computes the whole product."""
         return self.count("M") * self.count("N") * self.count("K")
 
     def tile_start(self, dim: str, index: int) -> int:

@@ -137,7 +137,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def entries(self) -> Reals:
-        """The mean number of weights of an output in a tile."""
+        """The mean number of nonzero weights that one output has in a tile."""
         entries = np.count_nonzero(self.product.weights) / self.product.n * self.grid.k
         return entries / self.product.k
 

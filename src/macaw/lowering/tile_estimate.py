@@ -68,7 +68,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def entries(self) -> Reals:
-        """The mean number of weights that a tile stores for one output."""
+        """The mean number of nonzero weights that one output has in a tile."""
 
     @property
     def width(self) -> int:

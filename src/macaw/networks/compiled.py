@@ -221,8 +221,8 @@ class CompiledNetwork:
         """Return the outputs, by name, as the reference evaluator computes them, without a run.
 
         The outputs have the types and shapes of the model, and equal the outputs of `run` bit for
-        bit. The inputs have the same form as for `run`. Raises `InputError` for inputs that do not
-        fit.
+        bit. The inputs have the names, types and shapes that the model declares. Raises
+        `InputError` for inputs that do not fit.
         """
         arrays = model_arrays(self.assignment.inputs, inputs)
         tensors = reference.evaluate(self.network, arrays, self._definitions)

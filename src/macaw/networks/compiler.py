@@ -115,11 +115,11 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     inputs that become constants. `name` is the network's name, by default that of the file. `batch`
     is the number of samples that the network computes in one run. It replaces the first dimension
     of each input, which must be 1 or have a name. All other dimensions with this name are replaced,
-    too. `data` has samples of the inputs, as for `quantise`: predictions and plans then count the
-    zeros of each tensor in the first four samples; without `data` they assume that no activation is
-    zero. `islands` has names of layers or operators; fim islands compute the products of two
-    tensors (MatMul) among these layers, in binary32. `jobs` processes evaluate the samples and plan
-    the layers; the program does not depend on their number.
+    too. `data` has samples of the inputs: an array for the only input, or arrays by name. With
+    `data`, predictions and plans count the zeros of each tensor in the first four samples; without
+    it they assume that no activation is zero. `islands` has names of layers or operators; fim
+    islands compute the products of two tensors (MatMul) among these layers, in binary32. `jobs`
+    processes evaluate the samples and plan the layers; the program does not depend on their number.
 
     Raises `InputError` for a model that cannot be read or compiled; the message names the node.
     Raises `ConfigError` for an invalid device.

@@ -379,7 +379,7 @@ class _Builder:
 
 
 def _with_output(layer: Layer, name: str) -> Layer:
-    """Return a layer whose result has another name."""
+    """Return a copy of `layer` whose result is called `name`."""
     if isinstance(layer, MoveLayer):
         return replace(layer, outputs=(name,), node=replace(layer.node, outputs=(name,)))
     return replace(layer, outputs=(name,))

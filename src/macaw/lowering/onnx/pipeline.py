@@ -138,5 +138,5 @@ def _integers(model: onnx.ModelProto, data: Arrays, plan: Plan) -> _Draft:
 
 
 def is_quantised(model: onnx.ModelProto) -> bool:
-    """Return whether a model has operators of quantised networks."""
+    """Return whether a model has operators on quantised numbers, such as DequantizeLinear."""
     return any(node.op_type in _QUANTISED for node in model.graph.node)
