@@ -80,7 +80,7 @@ def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int
     """Return the addresses at which the program is started, in the order of the starts.
 
     `entries` has pairs (symbol, how many times nnp starts there). If it is empty, the program is
-    started once, at `_start` or at the begin of its section.
+    started once, at `_start` or, without this label, at the beginning of its section.
     """
     labels = {
         item.name: item.value

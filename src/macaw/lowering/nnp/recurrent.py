@@ -79,7 +79,7 @@ class Cell:
         return Place(tensor, items, vectors, 0, vectors)
 
     def state(self, name: str) -> Place:
-        """Add a state, and return the place that the step reads."""
+        """Add a state of the time loop; return the place from which a time step reads it."""
         items, vectors = self.layer.items, self.vectors
         tensor = self.builder.tensor(f"{self.prefix}_{name}", items * vectors, slots=2)
         return Place(tensor, items, vectors, 0, vectors)

@@ -111,8 +111,9 @@ class Rounding:
     def write(self, k: Kernel, between: Sequence[str] = ()) -> None:
         """Write code that rounds the numbers in the registers `quarters` to results.
 
-        `between` are other instructions, which do not depend on the rounding. They are put between
-        the `vnarrow` instructions and those that need their results, which would have to wait.
+        `between` are other instructions, which do not depend on the rounding. They come after the
+        first `vnarrow` instructions, because the next instruction of the rounding has to wait for
+        the results of these.
         """
         quarters = self.quarters
         if self.floating:

@@ -50,7 +50,7 @@ class RealFunction(SameShape):
 
     @property
     def constants(self) -> tuple[float, ...]:
-        """The constants in the steps."""
+        """The constants that the steps of the function use."""
         numbers = (x for step in self.steps for x in step.operands if isinstance(x, float))
         return tuple(dict.fromkeys(numbers))
 

@@ -79,7 +79,10 @@ class Windows(ABC):
 
     @abstractmethod
     def outside(self, row: int) -> str:
-        """Return the address of the row that replaces a row outside the image."""
+        """Return the address that a window uses in place of row `row`, which is outside the image.
+
+        The address is an expression for the assembler.
+        """
 
     def begin_row(self) -> None:  # noqa: B027 - a hook: a maximum needs no code there
         """Write the code that begins a row of the result; it runs for each group of channels."""
