@@ -68,8 +68,8 @@ class Planner:
 
         With `together` and without `dynamic`, a graph with products is also planned with products
         of fewer groups, with products divided along k, and with joint products. If the plan takes
-        many cycles, the graph is also planned with its tasks divided by rows. `least` of the result
-        is the lower bound over all these graphs.
+        many cycles, the graph is also planned with its tasks divided by rows. The field `least` of
+        the returned plan is the lowest of the lower bounds of all these graphs.
         """
         found = self._plans(graph)
         plan, files = min(found, key=lambda row: row[0].makespan)

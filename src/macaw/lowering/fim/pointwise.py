@@ -1,6 +1,6 @@
 """Computes functions of each element on an island (seed 004, Fig. 3E).
 
-A row of a bank has columns with the operands, then columns for the results. The tensor is cut into
+A row of a bank has columns with the operands, then columns for the results. Each tensor is cut into
 chunks. Consecutive chunks go to the same row of all banks, then to the next row. In this way some
 banks open a row while others receive their columns. One start can compute several functions; a
 result that only these functions read is not stored.

@@ -231,7 +231,7 @@ class Builder:
 def rows_of_groups(
     builder: Builder, label: str, value: Value, group: Indices, key: Indices
 ) -> Groups:
-    """Return the value with one row for each group.
+    """Return the value arranged so that each group of its elements is one row.
 
     If its rows are arranged differently, append copies to a new tensor, whose name begins with
     `label`. `group` and `key` have, for each element of the value, the number of its group and its

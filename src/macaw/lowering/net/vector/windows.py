@@ -2,7 +2,7 @@
 
 For each row of the result, the code processes groups of channels. A table in cp's local memory has
 the addresses of the rows of each window and of the result's row. Each column whose window reaches
-outside the image has separate code. The other columns of a row are a loop.
+outside the image has separate code. A loop computes the other columns of a row.
 
 If the array still computes the image, the code takes the rows in the order in which their windows
 become complete, and waits for each of them.
