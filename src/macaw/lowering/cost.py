@@ -215,7 +215,7 @@ def _bytes(shapes: Sequence[TransferShape]) -> int:
 
 @dataclass(frozen=True)
 class _IterationTransfers:
-    """The shapes of an iteration's transfers of activations and results, and sums of bytes."""
+    """The dma's transfers: shapes in one iteration, and bytes of activations and zeros in all."""
 
     activations: list[TransferShape]
     results: list[TransferShape]

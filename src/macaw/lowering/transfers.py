@@ -230,7 +230,7 @@ def first_copies(plan: ProductPlan) -> list[Transfer]:
     """Return the transfers before the first iteration.
 
     They copy x if the plan reads activations from a copy (`input_copies`), and weights if these are
-    a tensor that the program computes (`weight_copies`). In most plans there are none.
+    a tensor that the program computes (`weight_copies`). Otherwise the list is empty.
     """
     copies = input_copies(plan) if plan.copies_input else []
     return [*copies, *weight_copies(plan)]

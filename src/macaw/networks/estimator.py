@@ -81,9 +81,9 @@ def estimate(
     assume that no activation is zero. Nodes that no core computes are listed; the layers around
     them are still predicted. `dims` gives sizes to dimensions for which the model has only names.
     `name` is the model's name, by default that of the file. `batch` is the number of samples in one
-    run. `islands` has names of layers or operators, the products of whose tensors (MatMul) fim
-    islands compute. Raises `InputError` for a model that cannot be read, `ConfigError` for an
-    invalid device.
+    run. `islands` has names of layers or operators; fim islands compute the products of two tensors
+    (MatMul) among these layers. Raises `InputError` for a model that cannot be read, `ConfigError`
+    for an invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load(model)
