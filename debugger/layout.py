@@ -109,9 +109,9 @@ class Arrangement:
 
     `shares` has, by panel, the factor by which the user has changed the panel's height. `scroll`
     has, by panel, the number of rows by which the user has scrolled. `active` is the panel that
-    gets keys; empty for the input line. `mouse` says whether the screen uses the
-    mouse, `pages` whether a long answer is shown in pages. `heat` is the expression of the grid
-    panel; empty for the first counter of the units.
+    gets keys; empty for the input line. `mouse` says whether the screen uses the mouse, `pages`
+    whether a long answer is shown in pages. `heat` is the expression of the grid panel; empty for
+    the first counter of the units.
     """
 
     name: str = "auto"

@@ -344,8 +344,8 @@ class CauseFinder:
     def _setting(self, source: Source, core: str, time: int) -> Cause:
         """Return the cause of `source`, a setting that a step of `core` used in cycle `time`.
 
-        If the step read the setting from memory and the source line that made the value is known,
-        the name of the cause ends with this line.
+        If the value comes from memory, and a known source line other than that of the cause made
+        it, the name of the cause ends with that line.
         """
         origin = source.origin
         value = shown_value(self.debuggee.program, source.value, self._layer(time))

@@ -280,9 +280,9 @@ def _avoidable(
 ) -> dict[str, float]:
     """Return, for each cause in `least`, the share of its cycles that can vanish.
 
-    `least` has, by cause, how many cycles the core would be busy if the cause did not exist. In
-    the run the core was busy for more cycles, and only this difference can vanish: the other cycles
-    of the cause overlap other work. `charges` has cycles times `units`, the core's number of units.
+    `least` has, by cause, how many cycles the core would be busy if the cause did not exist. If the
+    core was busy for more cycles in the run, only this difference can vanish: all other cycles of
+    the cause overlap other work. `charges` has cycles times `units`, the core's number of units.
     """
     shares = {}
     for cause, cycles in least.items():
