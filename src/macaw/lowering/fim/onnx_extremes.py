@@ -24,9 +24,9 @@ def extreme(
 ) -> TaskValue:
     """Return the maxima or minima (`function`) of sets of numbers of x, in shape `shape`.
 
-    Each column of `places` has the indices in x of the numbers of one set. Tasks compare the
-    first half of the rows with the second half, until at most `MOST_AT_ONCE` rows are left. Then a
-    chain of tasks compares these rows.
+    Each column of `places` has the indices in x of the numbers of one set, so row i has number i of
+    every set. A task compares the first half of the rows with the second half. This is repeated
+    until at most `MOST_AT_ONCE` rows are left, which a chain of tasks compares.
     """
     count, numbers = places.shape
     moved = values.move(x, places, f"{name}_windows")

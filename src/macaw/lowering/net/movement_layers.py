@@ -21,8 +21,9 @@ from macaw.lowering.onnx.operators.table import compute
 def places_of(model: Network, layer: MoveLayer) -> NDArray[Any]:
     """Return, for each element of the result, the number of the input's element that it copies.
 
-    Elements of input and result are numbered in the order of the device. -1 stands for a value that
-    is no element of the input. Raises `LowerError` if the places depend on another input.
+    Elements of input and result are numbered in the order of the device. The number is -1 for an
+    element that copies none, as in the frame of a pad. Raises `LowerError` if the places depend on
+    another input.
     """
     shape = model.tensors[layer.inputs[0]].shape
     numbers = np.arange(np.prod(shape, dtype=np.int64))

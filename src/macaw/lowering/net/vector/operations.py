@@ -190,8 +190,8 @@ class Pool(VectorOperation):
     """An operation on windows of an image (height, width, channels).
 
     `kernel` and `strides` are (rows, columns), `pads` are (top, left, bottom, right). `sizes` are
-    the rows and columns of the result. None stands for the numbers of windows that fit; with ONNX's
-    `ceil_mode` there may be one more.
+    the rows and columns of the result. They are None if the result has as many as whole windows
+    fit; with ONNX's `ceil_mode` it may have one row or column more.
     """
 
     image: Shape

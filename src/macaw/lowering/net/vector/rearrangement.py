@@ -123,7 +123,7 @@ def _change(places: Places, axis: int) -> int | None:
 
 
 def _period(places: Places, axis: int) -> int:
-    """Return the largest length of equal pieces of an axis in which the numbers grow evenly.
+    """Cut an axis into equal pieces in which the numbers grow evenly; return the greatest length.
 
     For the numbers 0, 1, 2, 10, 11, 12 it is 3: they grow by 1 in each piece. The result is 0 if
     there are no such pieces.
