@@ -62,7 +62,8 @@ def _seed_page(seed: str) -> str:
         f"# Seed {seed}: {SEEDS[seed]}",
         "",
         *_lines(
-            f"{len(paragraphs(seed))} paragraphs; entries: {total}. What the states mean: [seeds](../seeds.md)."
+            f"The seed has {len(paragraphs(seed))} paragraphs. This page has {len(rows)} entries about "
+            f"them: {total}. [seeds.md](../seeds.md) says what these words mean."
         ),
     ]
     last: tuple[int, ...] = ()
