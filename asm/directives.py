@@ -107,7 +107,7 @@ COMMON: Sequence[Directive | PartDirective] = (
     P(".bss",     ".bss [SUBSECTION]",                                "As .section .bss.",                                                                                                                                 enter_own_section,       example=".bss\nbuffer: .space 64"),
     P(".align",   ".align POWER [, fill [, most]]",                   "Continue at a multiple of 2 to the POWER bytes. fill and most are those of .balign.",                                                               align_power,             example=".align 3"),
     P(".p2align", ".p2align POWER [, fill [, most]]",                 "As .align.",                                                                                                                                        align_power,             example=".p2align 3"),
-    P(".balign",  ".balign BYTES [, fill [, most]]",                  "Continue at a multiple of BYTES, a power of two. The skipped bytes become fill, by default 0, or nops in code. If more than most would be skipped, nothing is.", align_bytes,             example=".balign 64, 0xff"),
+    P(".balign",  ".balign BYTES [, fill [, most]]",                  "Continue at a multiple of BYTES, a power of two. The skipped bytes become fill, by default 0, or nops in code. most is the greatest number of bytes to skip; if more are needed, none are skipped.", align_bytes,             example=".balign 64, 0xff"),
 )
 # fmt: on
 DIRECTIVES: Mapping[str, Directive | PartDirective] = {

@@ -218,9 +218,9 @@ table has it as a share of the peer's time or in the unit of the goal.
   the gates.
 - *Each product of the island rounded to fp16*: the time to compute and round the products, without the sums and their
   roundings.
-- *Macs, cp and dma of the sparse product*: the sum of two times. The first is NumPy's time for the sums and the cycles
-  of all macs. The second is the time of a run of the program minus the time in which the emulator simulates rows of the
-  array (control units, buses and counters).
+- *Macs, cp and dma of the sparse product*: the sum of two times. The first is the time in which NumPy computes the sums
+  and the numbers of cycles of all macs. The second is the time of a run of the program minus the time in which the
+  emulator simulates rows of the array (control units, buses and counters).
 """),
     "protection": ("Weight protection", """\
 The digits network classifies 80 images on the SIMD core (`programs/digits_protected`), with permuted and with plain

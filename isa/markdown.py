@@ -173,8 +173,8 @@ def trace_file(cores: Sequence[Core]) -> str:
     """
     sheet = Sheet("The trace block")
     sheet.blocks.append(
-        "Every core has a block of register groups, parameters and a timer (seed 001; addresses and"
-        f" the record are ours). {_reached(cores)}"
+        "Every core has a block of register groups, parameters and a timer (seed 001; the"
+        f" addresses and the form of a record are not from the seed). {_reached(cores)}"
     )
     sheet.blocks.append(
         "An instruction begins in the cycle in which it can execute. If it waits before this cycle,"

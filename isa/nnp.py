@@ -308,8 +308,8 @@ PSEUDOS = (
     _set_all("SetRowsCols", ("rows", "cols"), "Set rows and cols.", "SetRowsCols(2, 3)"),
     _set_all(
         "Set2dWindows", SQUARE,
-        "Set the volume and its windows, which are square. Windows are set while one of the registers"
-        f" {', '.join(WINDOW)} does not have its value after reset.",
+        "Set the volume and its windows, which are square. Windows count as set as long as at"
+        f" least one of the registers {', '.join(WINDOW)} differs from its value after reset.",
         "Set2dWindows(8, 8, 3, 1, 1, 2)",
     ),
     _queued("v_rd", _READ, "Begin a chain with cols vectors of a queue."),

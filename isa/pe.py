@@ -353,7 +353,7 @@ DIRECTIVES = (
     Directive(
         ".step",
         ".step MNEMONIC[N].OPERAND, inner=0, outer=0",
-        "Add to an operand of the sequence's instruction number N of that mnemonic, counted from 0: inner at each loopback, and outer, too, at each loopback that ends an inner loop.",
+        "After each iteration, add inner to an operand of the sequence's instruction number N with that mnemonic (counted from 0). After the last iteration of the inner loop, add outer, too.",
         ".seq layer, pipeline=4\n  .loop inner=3\n  .step mac[0].base, inner=1\n  mac\n.endseq",
     ),
     Directive(
