@@ -242,8 +242,8 @@ when a program starts or stops the timer of a trace block, or sets a parameter o
 shows the noise of the measurement. For comparison with goals: a loss of 30% of the speed is 1.43 times the time.
 
 To record fast, the emulator of cp and vc computes the records of a loop from the times of one pass, if all passes take
-the same time. If register groups often end in a loop, it translates the loop twice: the second code continues across
-the end of a group.
+the same time. If register groups often end in a loop, it translates the loop a second time, to code that can continue
+across the end of a group.
 
 The table *8 times as many passes* has longer runs of the loops, to separate two parts of the time that recording adds.
 The *constant* part, in milliseconds, does not grow with the number of passes. The *slope* is the time of the further
