@@ -9,7 +9,7 @@ import macaw
 from macaw.isa.fim_islands import geometry, island_address
 from macaw.lowering.fim.bank_timing import BankTiming
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, DmaTiming, Location
-from macaw.lowering.fim.island_job import queue_wait
+from macaw.lowering.fim.job_timing import queue_wait
 from tests.lowering.fim.running import BASE, TINY
 
 DATA, SPACE = 1 << 14, 1 << 14  # bytes
@@ -46,8 +46,11 @@ def test_only_what_the_queue_has_no_room_for_holds_cp_up():
     """
     device = BASE.changed({"dma.divider": 4, "dma.queue": 2})
     copy = Copy(Location(LOCAL, "y"), Location(EXTERNAL, "x"), 32)
-    assert queue_wait([copy] * 2, device, {}) == 0
-    assert queue_wait([copy] * 3, device, {}) == carrier(device).copy(copy, 0)
+    begin = 12
+    assert queue_wait(carrier(device).ends([], begin), device) == 0
+    assert queue_wait(carrier(device).ends([copy] * 2, begin), device) == 0
+    wait = queue_wait(carrier(device).ends([copy] * 3, begin), device)
+    assert wait == carrier(device).copy(copy, begin) - begin > 0
 
 
 def source(copies, device):

@@ -9,9 +9,10 @@ import pytest
 
 from macaw.isa.config import load
 from macaw.isa.fim_circuit import DOT, OUTER
-from macaw.lowering.fim import instruction_timing
+from macaw.lowering.fim import instruction_timing, job_timing
 from macaw.lowering.fim.block_program import size
-from macaw.lowering.fim.island_job import ProductJob, predict
+from macaw.lowering.fim.island_job import ProductJob
+from macaw.lowering.fim.job_timing import predict
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.plan_timing import timed
@@ -158,9 +159,34 @@ def test_many_items_and_starts(monkeypatch):
     assert max(way.items for way in ways) > instruction_timing.LONG
     short = [predict(job, TINY) for job in jobs]
     monkeypatch.setattr(instruction_timing, "LONG", 1 << 30)
-    monkeypatch.setattr("macaw.lowering.fim.island_job._MANY", 1 << 30)
+    monkeypatch.setattr(job_timing, "_MANY", 1 << 30)
+    job_timing._simulated.cache_clear()
+    job_timing._simulated_large.cache_clear()
     for found, job in zip(short, jobs, strict=True):
         assert found.total == pytest.approx(predict(job, TINY).total, rel=0.001)
+
+
+@pytest.mark.parametrize("setting", ["divider", "lanes"])
+@pytest.mark.parametrize("small", [0, 1 << 30])
+def test_only_islands_with_equal_circuits_have_the_same_cycles(setting, small, monkeypatch):
+    """An island with other circuits has the cycles that it has if all islands are like it."""
+    monkeypatch.setattr(job_timing, "_SMALL", small)
+    shape = Shape(30, 20, 16)
+    graph = product(*operands(shape))
+    way = next(iter(streams(shape, TINY, 0, OUTER)))
+    jobs = [
+        ProductJob(tuple(graph.tasks), tuple(graph.tasks), replace(way, island=island))
+        for island in range(3)
+    ]
+
+    def cycles(*values):
+        names = [f"fim.island.{island}.{setting}" for island in range(3)]
+        device = TINY.changed({"fim.islands": 3, **dict(zip(names, values, strict=True))})
+        return [predict(job, device) for job in jobs]
+
+    ones, twos, mixed = cycles(1, 1, 1), cycles(2, 2, 2), cycles(1, 2, 1)
+    assert ones[1].compute != twos[1].compute
+    assert mixed == [ones[0], twos[1], ones[2]]
 
 
 TIMES = ("t_ccdl", "t_ccds", "t_rcdrd", "t_rcdwr", "t_rp", "t_ras", "t_rc", "rl", "wl", "t_wr")

@@ -52,7 +52,8 @@ from macaw.lowering.fim.depthwise import Depthwise, depthwise_of
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, Copy, Location
 from macaw.lowering.fim.fused_task import CannotError, MemoryExceededError
 from macaw.lowering.fim.graph import Task
-from macaw.lowering.fim.island_job import Cycles, Phase, phase, predict
+from macaw.lowering.fim.island_job import Phase, phase
+from macaw.lowering.fim.job_timing import Cycles, predict
 from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.routes import Route, external, runs
 from macaw.lowering.fim.shape import part

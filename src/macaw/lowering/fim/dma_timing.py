@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from macaw.emu.rules.fim_dram import align_up
@@ -101,9 +102,11 @@ class DmaTiming:
 
         The dma starts the first copy in cycle `begin` and makes them one after the other.
         """
-        for copy in several:
-            begin = self.copy(copy, begin)
-        return begin
+        return self.ends(several, begin)[-1]
+
+    def ends(self, several: Iterable[Copy], begin: int) -> list[int]:
+        """Return `begin`, and for each of several copies the first cycle after it (`copies`)."""
+        return list(accumulate(several, lambda end, copy: self.copy(copy, end), initial=begin))
 
     def copy(self, copy: Copy, begin: int) -> int:
         """Return the first cycle after a copy that starts in cycle `begin`."""

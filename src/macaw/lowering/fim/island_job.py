@@ -1,4 +1,4 @@
-"""Describes what an island does in a step, and predicts its cycles.
+"""Describes what an island does in a step.
 
 A job consists of copies into banks, blocks, and copies out of banks. If the job's constants stay in
 the banks, the loader writes them there, and no copies bring them. Such a job uses separate rows.
@@ -8,25 +8,16 @@ The cycles do not depend on the numbers of these rows.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from math import lcm
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.rules.fim_dram import Timings
-from macaw.isa.config import Configuration
-from macaw.isa.fim_circuit import COLUMN_BYTES
-from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.bank_images import BankImage
-from macaw.lowering.fim.bank_timing import ANY, OTHER, BankTiming
 from macaw.lowering.fim.block_program import Block
-from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, DmaTiming, Location
+from macaw.lowering.fim.dma_timing import Copy
 from macaw.lowering.fim.graph import Task, Tensor
-from macaw.lowering.fim.instruction_timing import blocks_end
 from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.routes import Route, external
 from macaw.lowering.fim.shape import Region
@@ -69,37 +60,6 @@ def phase(bring: Iterable[tuple[bool, Route]], fetch: Iterable[Route]) -> Phase:
     early = [route for known, route in routes if known]
     late = [route for known, route in routes if not known]
     return Phase((*early, *late), tuple(fetch), len(early))
-
-
-@dataclass(frozen=True)
-class Cycles:
-    """The cycles of a job.
-
-    `bring` counts the cycles of the copies into banks, `fetch` those of the copies out of banks,
-    and `compute` those from the first start of the blocks to their last end. `reorder` is the part
-    of `bring` that brings inputs into the order of tiles, and `constants` the part that copies
-    constants. `bring` takes `reopen` cycles more if the banks have other rows open. The other
-    fields are explained in `macaw.lowering.fim.plan.Option`.
-    """
-
-    bring: int
-    compute: int
-    fetch: int
-    reorder: int = 0
-    reopen: int = 0  # more cycles to copy in if the banks have other rows open
-    constants: int = 0  # part of `bring`: cycles to copy constants
-    bring_queue_wait: int = 0  # cycles of waits for the dma's queue, as in `plan.Option`
-    fetch_queue_wait: int = 0
-    constants_queue_wait: int = 0
-    until_last_start: int = (
-        0  # part of `compute`: until the last start, while cp and dma serve only this job
-    )
-    slack: tuple[int, ...] = (0, 0, 0, 0)  # cycles that the parts can save, as in `plan.Option`
-
-    @property
-    def total(self) -> int:
-        """The sum of `bring`, `compute` and `fetch`."""
-        return self.bring + self.compute + self.fetch
 
 
 class Job(Protocol):
@@ -344,143 +304,3 @@ def b_image(
 def copies(routes: tuple[Route, ...]) -> list[Copy]:
     """Return the copies of all routes, without empty copies."""
     return [copy for route in routes for copy in route.copies if copy.rows and copy.row_bytes]
-
-
-_MANY = 4  # `predict` simulates all starts of a job if it has at most so many
-_KEPT = 1000  # `predict` keeps the cycles of a job if it has at most so many copies and words
-
-
-def queue_wait(
-    several: Sequence[Copy], config: Configuration, banks: dict[int, BankTiming], begin: int = 0
-) -> int:
-    """Return for how many cycles cp waits until the queue of the dma has taken all copies.
-
-    cp queues the first copy in cycle `begin`. `banks` has the timing of each island's banks.
-    """
-    ahead = len(several) - int(config["dma.queue"])
-    if ahead <= 0:
-        return 0
-    return DmaTiming(config, deepcopy(banks)).copies(several[:ahead], begin) - begin
-
-
-def predict(job: Job, config: Configuration) -> Cycles:
-    """Predict the cycles of a job, without cp's instructions, if nothing else uses the device.
-
-    If the job starts the island more than `_MANY` times, only the first two starts and the last are
-    simulated. Each start between them is assumed to take as long as the second. A job with the same
-    blocks and copies as an earlier job has the same cycles, and is not simulated.
-    """
-    blocks, phases, left_out = tuple(job.blocks()), list(job.phases()), 0
-    # each start between the second and the last takes as long as the second
-    if len(phases) > _MANY:
-        phases, left_out = [*phases[:2], phases[-1]], len(phases) - 3
-    period = lcm(int(config["dma.width"]), int(config["mem.external_width"]), COLUMN_BYTES)
-    timed = tuple(
-        tuple(
-            tuple(_without_place(copy, period) for copy in copies(routes))
-            for routes in (row.early, row.late, row.fetch)
-        )
-        for row in phases
-    )
-    size = sum(len(several) for row in timed for several in row) + sum(len(x.items) for x in blocks)
-    simulate = _simulated if size <= _KEPT else _simulated.__wrapped__
-    return simulate(blocks, timed, left_out, config, job.island)
-
-
-def _without_place(copy: Copy, period: int) -> Copy:
-    """Return `copy` with other addresses but the same cycles, to compare the copies of two jobs.
-
-    In external and local memory, the addresses have no symbol, and their offsets are taken modulo
-    `period` bytes: two copies whose offsets differ by a multiple of it have the same beats.
-    """
-
-    def place(old: Location) -> Location:
-        return old if old.memory == ISLAND else Location(old.memory, "", old.offset % period)
-
-    sizes = copy.row_bytes, copy.rows, copy.dst_stride, copy.src_stride
-    return Copy(place(copy.dst), place(copy.src), *sizes)
-
-
-@lru_cache(maxsize=1024)
-def _simulated(
-    blocks: tuple[Block, ...],
-    phases: tuple[tuple[tuple[Copy, ...], ...], ...],
-    left_out: int,
-    config: Configuration,
-    island: int,
-) -> Cycles:
-    """Simulate a job, and return its cycles.
-
-    Each of `phases` has three tuples of copies: those that bring constants, the others that bring
-    inputs, and those of the results. There are `left_out` starts that are not in `phases`; each
-    takes as long as the second.
-    """
-    banks = BankTiming(config)
-    islands = {island: banks}
-    carrier = DmaTiming(config, islands)
-    time = bring = constants = compute = fetch = begin = 0
-    queue_waits = [0, 0, 0]
-    ends = []
-    for number, (early, late, results) in enumerate(phases):
-        several = (*early, *late)
-        if not number:
-            queue_waits[0] = queue_wait(several, config, islands)
-            queue_waits[2] = queue_wait(early, config, islands)
-            constants = carrier.copies(early, time)
-            bring = begin = there = carrier.copies(late, constants)
-            reorder = carrier.copies([x for x in several if x.dst.memory == LOCAL], 0)
-            open_banks = {island: BankTiming(config, OTHER)}
-            reopen = DmaTiming(config, open_banks).copies(several, 0) - bring
-        else:
-            there = carrier.copies(several, time)
-        end = blocks_end(blocks, config, island, banks, there)
-        if number == len(phases) - 1:
-            queue_waits[1] = queue_wait(results, config, islands, end + 1)
-            compute, until_last_start = end - begin, there - begin
-        time = carrier.copies(results, end + 1)
-        fetch = time - end
-        ends.append(time)
-    if left_out:
-        more = left_out * (ends[1] - ends[0])
-        compute, until_last_start = compute + more, until_last_start + more
-    cycles = (bring, compute, fetch, constants)
-    first, last = phases[0], phases[-1]
-    slack = _slack((first[0], first[1], last[2]), cycles, config, island)
-    bring_wait, fetch_wait, constants_wait = queue_waits
-    return Cycles(
-        bring, compute, fetch, reorder, reopen, constants, bring_wait, fetch_wait, constants_wait,
-        until_last_start, slack,
-    )  # fmt: skip
-
-
-def _slack(
-    parts: tuple[tuple[Copy, ...], ...],
-    cycles: tuple[int, ...],
-    config: Configuration,
-    island: int,
-) -> tuple[int, ...]:
-    """Return the most cycles that each part of a job can save in a plan with other steps.
-
-    `parts` has the first start's copies of constants, its copies of other inputs, and the last
-    start's copies of results. The result has a number for all copies of inputs, for the blocks, for
-    the copies of results, and for the copies of constants. `cycles` has the cycles of each of these
-    if the job is alone on the device. Copies save cycles if earlier steps have left open each row
-    that they need. A fetch saves the setup of the dma if the dma does it while the blocks still
-    run. Blocks save at most the cycles for which the accesses before them delay their first
-    command: an open row must be closed, at the earliest after its data are written, and another
-    row opened.
-    """
-    # No part waits for the commands of another part, so each has a new model of the banks.
-    carriers = [DmaTiming(config, {island: BankTiming(config, ANY)}) for _ in range(3)]
-    constants, late, fetch = (
-        carrier.copies(several, 0) for carrier, several in zip(carriers, parts, strict=True)
-    )
-    bring = constants + late
-    fetch -= carriers[0].setup
-    times = Timings.of(config)
-    written = times.data_end(0, True) + times.t_wr
-    closed = max(written + times.t_rp, times.t_ras + times.t_rp, times.t_rc)
-    delay = closed + max(times.t_rcdrd, times.t_rcdwr) + abilities(config, island).divider
-    least = bring, cycles[1] - delay, fetch, constants
-    pairs = zip(cycles, least, strict=True)
-    return tuple(old - max(0, min(old, new)) for old, new in pairs)

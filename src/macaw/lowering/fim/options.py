@@ -1,7 +1,7 @@
 """Finds the best option of each island and layout for the tasks of one start, with its cycles.
 
 The tilings of an island and layout are ranked by an estimate. The first few are simulated cycle by
-cycle (`macaw.lowering.fim.island_job.predict`), and the fastest tiling becomes the option.
+cycle (`macaw.lowering.fim.job_timing.predict`), and the fastest tiling becomes the option.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from macaw.lowering.fim.fused_task import (
 )
 from macaw.lowering.fim.graph import GATHER, MANY_STEPS, POINTWISE, SCATTER, Task, Tensor
 from macaw.lowering.fim.host_job import HostJob
-from macaw.lowering.fim.island_job import Cycles, Job, ProductJob, copies, predict, queue_wait
+from macaw.lowering.fim.island_job import Job, ProductJob, copies
+from macaw.lowering.fim.job_timing import Cycles, predict, queue_wait
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.pointwise import EXCEEDS_MEMORY, pointwise
 from macaw.lowering.fim.producer_consumer import chain
@@ -157,11 +158,10 @@ def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option |
         several = copies(job.phases()[0].bring)
     except LowerError as error:
         return Refusal(tasks, None, ELEMENTWISE, str(error))
-    cycles = DmaTiming(config, {}).copies(several, 0)
-    wait = queue_wait(several, config, {})
+    ends = DmaTiming(config, {}).ends(several, 0)
     return Option(
-        tasks, None, ELEMENTWISE, cycles, 0, 0,
-        bring_queue_wait=wait, issue_copies=ISSUE_COPIES, job=job,
+        tasks, None, ELEMENTWISE, ends[-1], 0, 0,
+        bring_queue_wait=queue_wait(ends, config), issue_copies=ISSUE_COPIES, job=job,
     )  # fmt: skip
 
 

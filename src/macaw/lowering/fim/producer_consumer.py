@@ -31,15 +31,8 @@ from macaw.lowering.fim.fused_task import (
     check,
 )
 from macaw.lowering.fim.graph import Tensor
-from macaw.lowering.fim.island_job import (
-    Cycles,
-    Phase,
-    b_image,
-    bank_places,
-    buffer_places,
-    phase,
-    predict,
-)
+from macaw.lowering.fim.island_job import Phase, b_image, bank_places, buffer_places, phase
+from macaw.lowering.fim.job_timing import Cycles, predict
 from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.shape import part
 from macaw.lowering.fim.stream import Link, StreamTiling
