@@ -309,10 +309,10 @@ class UnknownPart(CorePart):
     def instruction(
         self, context: StatementContext, statement: Statement, rows: Sequence[Row]
     ) -> None:
-        """Accept any instruction.
+        """Ignore the statement, without an error, whatever its mnemonic is.
 
-        An unknown word that begins with a dot may be a directive that defines a symbol. Therefore
-        the statement's first operand becomes a symbol, whose uses cause no further errors.
+        If the mnemonic begins with a dot, the statement may be a misspelt directive that defines a
+        symbol. In this case, uses of the symbol named by its first operand cause no errors either.
         """
         assert statement.head is not None
         first = statement.operands[0] if statement.operands else None

@@ -197,10 +197,11 @@ def _simplify(line: str, spans: Spans) -> list[str]:
 
 @cache
 def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Template:
-    """Return the text, with marks, of the acts that the function `name` of a module makes.
+    """Return the text of an act as a template, from the function `name` that makes such acts.
 
-    An act takes the values of the names in `values` from its closure or from its module. In the
-    text, a mark stands for each such name.
+    The function belongs to `module`. Acts that it makes differ only in the values of the variables
+    in `values`, which an act has from its closure or from its module. In the text, a mark stands
+    for each of these variables.
     """
     change = _Change(values)
     lines: list[str] = []

@@ -163,7 +163,10 @@ class DepthwiseJob:
 
     @property
     def chunks(self) -> int:
-        """The number of chunks of a share; a chunk is at most `chunk` rows of the result."""
+        """The number of chunks into which a bank divides the rows of the result that it computes.
+
+        A chunk has at most `chunk` rows.
+        """
         return part(self.share, self.chunk)
 
     @property
