@@ -101,16 +101,13 @@ def _names(session: Session) -> list[str]:
 
 
 def _files(prefix: str) -> list[str]:
-    """Return the first `MOST_FILES` files and folders in the same folder as the path `prefix`.
+    """Return the paths of files and folders that start with `prefix`, at most `MOST_FILES` of them.
 
-    If `prefix` ends with `/`, they are in the folder `prefix`. The caller chooses those of them
-    that start with `prefix`.
+    The path of a folder ends with `/`.
     """
-    path = Path(prefix or ".")
-    folder = path if prefix.endswith("/") or not prefix else path.parent
+    head, name = prefix[: prefix.rfind("/") + 1], prefix[prefix.rfind("/") + 1 :]
     try:
-        entries = sorted(folder.iterdir())[:MOST_FILES]
+        entries = sorted(one for one in Path(head or ".").iterdir() if one.name.startswith(name))
     except OSError:
         return []
-    head = prefix[: len(prefix) - len(path.name)] if prefix and not prefix.endswith("/") else prefix
-    return [f"{head}{one.name}{'/' if one.is_dir() else ''}" for one in entries]
+    return [f"{head}{one.name}{'/' if one.is_dir() else ''}" for one in entries[:MOST_FILES]]

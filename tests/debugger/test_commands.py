@@ -262,7 +262,7 @@ def test_completion():
     assert "source " not in run.complete("source ")
 
 
-def test_completion_of_files(tmp_path):
+def test_completion_of_files(tmp_path, monkeypatch):
     run = interpreter()
     (tmp_path / "deep").mkdir()
     (tmp_path / "digits.s").touch()
@@ -271,6 +271,12 @@ def test_completion_of_files(tmp_path):
     assert run.complete(f"source {here}/di") == [f"{here}/digits.s"]
     assert run.complete(f"source {here}/") == [f"{here}/deep/", f"{here}/digits.s"]
     assert run.complete(f"source {here}/none/d") == []
+    monkeypatch.chdir(tmp_path)
+    assert run.complete("source deep/") == []
+    assert run.complete("source ") == run.complete("source d") == ["deep/", "digits.s"]
+    monkeypatch.setattr("macaw.debugger.commands.completion.MOST_FILES", 1)
+    assert run.complete("source d") == ["deep/"]
+    assert run.complete("source di") == ["digits.s"]  # the bound is for files that match
 
 
 def test_after_the_end_an_answer_says_what_else_can_be_done():
