@@ -144,7 +144,7 @@ class DmaTiming:
     def _by_rows(self, copy: Copy, begin: int) -> int:
         """Return the first cycle after a plain copy (`_plain`) that starts in cycle `begin`.
 
-        All columns in one row of a bank are calculated together.
+        The calculation does not go beat by beat: it takes all columns in a row of a bank at once.
         """
         writes = copy.dst.memory == ISLAND
         place, stride = (copy.dst, copy.dst_stride) if writes else (copy.src, copy.src_stride)

@@ -46,7 +46,7 @@ class Phase:
 
     @property
     def late(self) -> tuple[Route, ...]:
-        """The copies in `bring` of inputs, and of results of other tasks."""
+        """The copies in `bring` of data that are not constants."""
         return self.bring[self.constants :]
 
 
@@ -186,7 +186,7 @@ class ProductJob:
             yield phase(routes, (router.fetch(self.tasks[-1].output, start),))
 
     def _image(self, gather: Task, size: int) -> Operand:
-        """Return the input of `gather`, an image, without the numbers before the first needed one.
+        """Return, as an operand, the image that `gather` reads, from the first needed number on.
 
         `size` is the size of a number in bytes.
         """
@@ -277,7 +277,8 @@ def buffer_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
     """Return which part of A the buffer of each block stores, as pairs (bank, index).
 
     The pair has the number of the buffer's bank, and the index of the part along the first axis of
-    the array that `StreamTiling.a_tiles` returns. The function is only for streams with one start.
+    the array that `StreamTiling.a_tiles` returns. The function is only for streams with one start,
+    because each start stores another part of A there.
     """
     return tuple((stream.buffer(block), block) for block in range(stream.blocks))
 

@@ -68,8 +68,8 @@ def predict(job: Job, config: Configuration) -> Cycles:
 
     If the job starts the island more than `_MANY` times, only the first two starts and the last are
     simulated. Each start between them is assumed to take as long as the second. A job with the same
-    blocks and copies as an earlier job has the same cycles, and is not simulated, even if it is for
-    another island, if the circuits of both islands are equally fast.
+    blocks and copies as an earlier job has the same cycles, and is not simulated again. The earlier
+    job may be for another island, if its circuits are equally fast.
     """
     blocks, phases, left_out = tuple(job.blocks()), list(job.phases()), 0
     # each start between the second and the last takes as long as the second
@@ -91,7 +91,7 @@ def predict(job: Job, config: Configuration) -> Cycles:
 
 @lru_cache(maxsize=1024)
 def _first_alike(config: Configuration, island: int) -> int:
-    """Return the first island whose circuits have the timing of those of `island`."""
+    """Return the first island whose circuits have the same timing as those of `island`."""
     wanted = abilities(config, island)
     every = (abilities(config, number) for number in range(config["fim.islands"]))
     same = (x for x in every if (x.divider, x.lanes) == (wanted.divider, wanted.lanes))
@@ -99,11 +99,11 @@ def _first_alike(config: Configuration, island: int) -> int:
 
 
 def _without_place(copy: Copy, period: int, island: int) -> Copy:
-    """Return `copy` with normalised addresses, to compare the copies of two jobs.
+    """Return `copy` with normalised addresses: two copies that become equal take the same cycles.
 
-    Copies that get the same addresses take the same cycles. An address of the result in an island
-    is in island `island`. In external and local memory, it has no symbol, and its offset is taken
-    modulo `period` bytes, because two offsets that differ by a multiple of it have the same beats.
+    An address in an island is moved to island `island`, at the same offset. An address in external
+    or local memory loses its symbol, and its offset is reduced modulo `period` bytes, because two
+    offsets that differ by a multiple of `period` have the same beats.
     """
 
     def place(old: Location) -> Location:
@@ -125,9 +125,9 @@ def _simulated(
 ) -> Cycles:
     """Simulate a job, and return its cycles.
 
-    Each of `phases` has three tuples of copies: those that bring constants, the others that bring
-    inputs, and those of the results. There are `left_out` starts that are not in `phases`; each
-    takes as long as the second.
+    Each of `phases` is a start with three tuples of copies: those that bring constants, the others
+    that bring inputs, and those of the results. `left_out` more starts of the job are not in
+    `phases`; each counts as long as the second start.
     """
     banks = BankTiming(config)
     islands = {island: banks}
@@ -180,16 +180,17 @@ def _slack(
     config: Configuration,
     island: int,
 ) -> tuple[int, ...]:
-    """Return the most cycles that each part of a job can save in a plan with other steps.
+    """Return by how many cycles other steps of a plan can shorten each part of a job, at most.
 
-    `parts` has the first start's copies of constants, its copies of other inputs, and the last
-    start's copies of results. The result has a number for all copies of inputs, for the blocks, for
-    the copies of results, and for the copies of constants. `cycles` has the cycles of each of these
-    if the job is alone on the device. Copies save cycles if earlier steps have left open each row
-    that they need. A fetch saves the setup of the dma if the dma does it while the blocks still
-    run. Blocks save at most the cycles for which the accesses before them delay their first
-    command: an open row must be closed, at the earliest after its data are written, and another
-    row opened.
+    The parts are all copies of inputs, the blocks, the copies of results, and the copies of
+    constants. `cycles` has the cycles of each if the job is alone on the device. `parts` has the
+    first start's copies of constants, its copies of other inputs, and the last start's copies of
+    results.
+
+    Copies are shorter if earlier steps have left open each row that they need. A fetch also saves
+    the setup of the dma if the dma does it while the blocks still run. Blocks save at most the
+    delay of their first command by accesses before it: an open row must be closed, at the earliest
+    after its data are written, and another row opened.
     """
     # No part waits for the commands of another part, so each has a new model of the banks.
     carriers = [DmaTiming(config, {island: BankTiming(config, ANY)}) for _ in range(3)]

@@ -283,7 +283,7 @@ class _Query:
 def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
     """Return the tilings with the lowest estimates, as (cycles, number, tiling), the best first.
 
-    There are at most `FOLLOWED`. `number` is the index of the tiling among all tilings.
+    The list has at most `FOLLOWED` items. `number` is the tiling's index among all tilings.
     """
     # The estimates do not depend on where the operands begin.
     return _ranked(replace(query, traits=query.traits._replace(offsets=(), depths=())))
@@ -312,10 +312,10 @@ def _ranked(query: _Query) -> list[tuple[int, int, StreamTiling]]:
 def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
     """Return the fastest tiling and its cycles, or None if there is no tiling.
 
-    With `follow`, the tilings of `_rank` with nearly the lowest estimate are simulated, and the
-    cycles are those of the simulation. If the estimate is more than `SMALL` cycles, only the first
-    tiling is simulated, because a simulation takes long. Without `follow`, the tiling and the
-    cycles are those of the lowest estimate.
+    With `follow`, the tilings with nearly the lowest estimate (`_rank`) are simulated, and the
+    result is the one with the fewest simulated cycles. If the estimate is more than `SMALL` cycles,
+    only tilings with the very lowest estimate are simulated, because a simulation takes long.
+    Without `follow`, the result is the tiling with the lowest estimate, and this estimate.
     """
     candidates = _rank(query)
     if not candidates:
@@ -405,7 +405,7 @@ def rough_constants(
 
 
 def _times(config: Configuration) -> tuple[int, int, int]:
-    """Return rough cycles: (a column on the channel, the start of a copy, the opening of a row)."""
+    """Return rough cycles to (move a column over the channel, start a copy, open a row)."""
     column = int(config["fim.t_ccdl"])
     copy = int(config["dma.setup"]) + int(config["mem.external_latency"]) + 10
     row = sum(int(config[f"fim.{name}"]) for name in ("wl", "burst", "t_wr", "t_rp", "t_rcdwr"))
