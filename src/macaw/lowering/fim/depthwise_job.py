@@ -126,17 +126,21 @@ class DepthwiseJob:
 
     @cached_property
     def pixels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The distinct pixels of a share, and which of them each result needs.
+        """The distinct pixels that a bank needs, and which of them each of its results needs.
 
-        The first array says where each pixel begins, as a count of numbers after the share's first
-        pixel. The second array has indices into the first, in shape (rows of the share, taps).
+        The rows of the result that a bank computes are a share. The first array says where each
+        pixel begins, as a count of numbers after the share's first pixel. The second array has
+        indices into the first, in shape (rows of the share, taps).
         """
         places = self.whole.places()[: self.share]
         distinct, order = np.unique(places - places.min(), return_inverse=True)
         return distinct, order.reshape(places.shape)
 
     def first_place(self, share: int) -> int:
-        """Return the index in the image's memory at which a share's first pixel begins."""
+        """Return the index in the image's memory of the first pixel that a share needs.
+
+        A share is the rows of the result that a bank computes; `share` is its number.
+        """
         return int(self.whole.places()[share * self.share :][: self.share].min())
 
     # --- rows of a bank ---
@@ -148,7 +152,10 @@ class DepthwiseJob:
 
     @property
     def pixel_rows(self) -> int:
-        """The number of rows of a bank for the weights and pixels of a turn."""
+        """The number of rows of a bank with weights and pixels, for one run of the program.
+
+        The block runs its program once in each turn, with other rows and channels.
+        """
         return part(len(self.pixels[0]), COLUMNS - self.taps)
 
     @property
@@ -176,7 +183,10 @@ class DepthwiseJob:
 
     @property
     def turn_rows(self) -> int:
-        """The number of rows of a bank for a turn: with weights and pixels, then with results."""
+        """The number of rows of a bank that one run of the block's program uses.
+
+        They are rows with weights and pixels, then rows with results.
+        """
         return self.pixel_rows + part(self.chunks, self.row_chunks)
 
     @property
@@ -210,11 +220,17 @@ class DepthwiseJob:
         return [Block(banks, (*head, body), (*sums, *after), self.row + self.rows - 1)]
 
     def _act(self, row: int) -> Word:
-        """Return the word that opens a row; `row` counts from the first row of the current turn."""
+        """Return the word that opens a row.
+
+        `row` counts from the first of the rows that the present run of the program uses.
+        """
         return Word(f"act {self.row + row} + turn * {self.turn_rows}", ACT)
 
     def _chunk(self, number: int) -> Iterator[Item]:
-        """Yield the words that compute and store chunk number `number` of the results."""
+        """Yield the words that compute and store chunk number `number` of a bank's results.
+
+        A chunk is the results whose sums are in register Rz at once.
+        """
         first = number * self.chunk
         needs = self.pixels[1][first : first + self.chunk]
         yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
@@ -231,7 +247,7 @@ class DepthwiseJob:
         yield Word(text, OPERATE, len(needs), operation=STORE)
 
     def _sums(self, needs: NDArray[np.int64]) -> Iterator[Word]:
-        """Yield the words that sum the products of a chunk of results in register Rz.
+        """Yield the words that add up the products of some results (up to `chunk`) in register Rz.
 
         `needs` has the index of the pixel that each tap of each result reads, in shape (results,
         taps). A result adds its products in the order of the taps. So at any time each result has
@@ -303,10 +319,10 @@ class DepthwiseJob:
         return Location(ISLAND, offset=offset + column * COLUMN_BYTES, island=self.island)
 
     def _bring_constants(self) -> Iterator[Copy]:
-        """Yield copies of the constants to the banks: one copy for each row of each turn.
+        """Yield copies of the constants to the banks: one copy for each row, which fills all banks.
 
         A row with pixels gets the weights of all taps; a row for results gets the second operands
-        of the functions. A copy writes the row in all banks.
+        of the functions.
         """
         one = (self.taps + self.operands) * COLUMN_BYTES  # bytes of a bank
         for turn in range(self.turns):
@@ -349,7 +365,7 @@ class DepthwiseJob:
                     yield Copy(dst, src, COLUMN_BYTES, results, pitch, COLUMN_BYTES)
 
     def _used(self, turn: int) -> Iterator[int]:
-        """Yield the numbers of the banks that have channels in a turn."""
+        """Yield the numbers of the banks that have channels in run number `turn` of the program."""
         return (bank for bank in range(self.banks) if self.group(turn, bank) < self.groups)
 
     # --- constants ---

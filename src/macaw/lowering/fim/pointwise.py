@@ -155,7 +155,7 @@ class PointwiseJob:
 
     @cached_property
     def banks(self) -> int:
-        """The number of banks that contain at least one chunk."""
+        """The number of banks that contain a part of the tensors."""
         return min(self.memory.banks, -(-self.columns // self.chunk))
 
     @property

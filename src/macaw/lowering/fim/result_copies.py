@@ -80,7 +80,7 @@ class ResultRouter:
         return stream.rounds * stream.items * stream.slices * COLUMN_BYTES
 
     def _places(self) -> Iterator[tuple[int, int, int, Location]]:
-        """Yield where the results of each block, round and bank are.
+        """Yield where the results of each block, round (pass of A) and bank are.
 
         Each item has the first row and the first column of these results in C, the index of the
         bank among all banks with results, and the location in the bank. Rows count from the first
@@ -128,7 +128,7 @@ class ResultRouter:
                         yield from self._rows_of_a_bank(target, place, length, count, pitch)
 
     def _groups_of_banks(self, turn: int) -> Iterator[tuple[int, int]]:
-        """Divide the banks that a block uses in round `turn` into groups, one for each result.
+        """Divide the banks that a block uses in pass `turn` of A into groups, one for each result.
 
         A joint product has several results side by side, and a group has the banks with columns of
         one result. Yield (first bank, number of banks) for each group; banks count from the
@@ -145,7 +145,7 @@ class ResultRouter:
             low += count
 
     def _results_of(self, block: int, turn: int) -> Location:
-        """Return where the results of round number `turn` begin in the first bank of a block."""
+        """Return where the results of pass number `turn` of A begin in a block's first bank."""
         offset = turn * self.stream.items * self.stream.slices * COLUMN_BYTES
         return self._bank(self.stream.bank(block), self.stream.result_row).at(offset)
 

@@ -110,7 +110,7 @@ class StreamTiling:
 
     @cached_property
     def items(self) -> int:
-        """The number of items of a bank in one round of one start."""
+        """The number of items that a bank computes in a round: one pass of A in one start."""
         return part(self.strips, self.blocks * self.starts * self.high)
 
     @property
@@ -125,7 +125,7 @@ class StreamTiling:
 
     @cached_property
     def depth(self) -> int:
-        """The number of rows of a bank for the tiles of B in one round."""
+        """The number of rows of a bank for those tiles of B that it uses in one pass of A."""
         return part(self.steps, self.deep)
 
     @cached_property
@@ -149,7 +149,7 @@ class StreamTiling:
 
     @property
     def patterns(self) -> int:
-        """The number of columns that one second operand of a function takes in a round.
+        """The number of columns that one second operand of a function takes in one pass of A.
 
         The slices of an item's results use these columns in turn: slice s uses column s modulo this
         number.
@@ -170,8 +170,8 @@ class StreamTiling:
     def operand_row(self) -> int:
         """The number of the bank row that has the bias and the second operands of functions.
 
-        It is the row for round 0; the next rows are for the next rounds. The number counts from the
-        stream's first row, `row`.
+        A round is one pass of A past the banks. This row is for round 0, the next rows are for the
+        next rounds. The number counts from the stream's first row, `row`.
         """
         return self.rounds * self.depth
 
@@ -215,10 +215,11 @@ class StreamTiling:
         return distinct_tiles(self.windows, block * self.share, self.share, self.tile[:2])
 
     def pulled_columns(self, block: int) -> list[int]:
-        """Return the index in a block's buffer of each column that a round pulls, in order.
+        """Return the index in a block's buffer of each column that the block pulls in a pass of A.
 
-        The method is only for an A whose rows are windows of an image. The buffer then stores each
-        tile once, so a round can pull the same column several times.
+        The indices have the order of the pulls. The method is only for an A whose rows are windows
+        of an image. The buffer then stores each tile once, so a round can pull the same column
+        several times.
         """
         order = self.tiles_of(block).order.reshape(self.items, self.high, self.steps)
         return [int(column) for column in order.swapaxes(1, 2).reshape(-1)]
@@ -266,8 +267,8 @@ class StreamTiling:
     def tile_of_b(self, column: int) -> tuple[int, int, int]:
         """Return (round, bank, position) for column number `column` of B's tiles.
 
-        The bank counts from the block's first bank. The position counts the columns of tiles that
-        the bank has in this round, from 0 to `wide` - 1.
+        A round is one pass of A past the banks. The bank counts from the block's first bank. The
+        position counts the columns of tiles that the bank uses in this round, from 0 to `wide` - 1.
         """
         turn, rest = divmod(column, self.banks * self.wide)
         if self.interleaves_banks:

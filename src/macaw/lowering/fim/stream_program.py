@@ -110,7 +110,7 @@ def _pull(stream: StreamTiling, block: int) -> Word:
 
 
 def _pulls_of_windows(stream: StreamTiling, block: int) -> Iterator[Pull]:
-    """Yield the words of each pull of a round, for an A that consists of windows.
+    """Yield the words of each pull of a round (a pass of A), for an A that consists of windows.
 
     The words are `pull`, and before it, if the pull does not continue at the next column, a word
     that moves the buffer's start. The last pull is of a column that the block ignores.
@@ -131,8 +131,9 @@ def _item(
 ) -> Iterator[Item]:
     """Yield the words that compute an item of round `number` and store or push its results.
 
-    An item is the part of C that a bank has in register Rz at once. `item` is its number, as text
-    for the assembler. `pulls` has the words of the round's pulls, starting with the second pull.
+    A round is one pass of A past the banks. An item is the part of C that a bank has in register Rz
+    at once. `item` is its number, as text for the assembler. `pulls` has the words of the round's
+    pulls, starting with the second pull.
     """
     slot = _slot(stream, stream.high * stream.wide)  # rz_slot after a step along k
     first = stream.row + number * stream.depth
@@ -175,11 +176,12 @@ def _item(
 
 
 def _row(stream: StreamTiling, deep: int, slot: int, pulls: Iterator[Pull]) -> Iterator[Word]:
-    """Yield the words that multiply by the tiles of B in row `deep` of a round; this row is open.
+    """Yield the words that multiply by the tiles of B in the open row.
 
-    A row has tiles for several steps along k. The register rz_slot says to which slice of Rz the
-    next sums go. Each step leaves it at `slot`; if this is not 0, a word sets it to 0 before the
-    next step. `pulls` has the words of the next pulls.
+    It is row `deep` of those for the present pass of A. A row has tiles for several steps along k.
+    The register rz_slot says to which slice of Rz the next sums go. Each step leaves it at `slot`;
+    if this is not 0, a word sets it to 0 before the next step. `pulls` has the words of the next
+    pulls.
     """
     for step in range(min(stream.deep, stream.steps - deep * stream.deep)):
         at = deep * stream.deep + step
