@@ -308,7 +308,7 @@ class DepthwiseJob:
     # --- copies ---
 
     def phases(self) -> Iterator[Phase]:
-        """Yield a single phase, because the job starts the island once."""
+        """Yield a single phase: the job's only start of the island, with its copies."""
         bring = [(False, Route(tuple(self._bring_pixels()), {}))]
         if not self.resident:
             bring.append((True, Route(tuple(self._bring_constants()), {})))

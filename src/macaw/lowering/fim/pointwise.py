@@ -227,7 +227,7 @@ class PointwiseJob:
             yield Word("mmr rz_slot, 0")
 
     def phases(self) -> Iterator[Phase]:
-        """Yield a single phase, because the job starts the island once."""
+        """Yield a single phase: the job's only start of the island, with its copies."""
         size = FORMATS[self.form].size
         bring, count = list[tuple[bool, Route]](), len(self.operands)
         for side, tensor in enumerate(self.operands):

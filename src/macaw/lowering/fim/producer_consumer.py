@@ -100,7 +100,7 @@ class ProducerConsumerJob:
         return blocks
 
     def phases(self) -> Iterator[Phase]:
-        """Yield a single phase, because the job starts the island once."""
+        """Yield a single phase: the job's only start of the island, with its copies."""
         size = self.streams[0].shape.numbers.size
         routers = [Router(stream) for stream in self.streams]
         right = _RIGHT[: len(self.parts)]

@@ -158,7 +158,7 @@ class Groups:
 
 
 def groups(value: Value, group: Indices, key: Indices) -> Groups | None:
-    """Return the value with one row for each group, or None if this needs copies of elements.
+    """Return the value with one row for each group of elements; None if elements must be copied.
 
     `group` and `key` have, for each index of the flat array, the number of its group and its index
     in the group.

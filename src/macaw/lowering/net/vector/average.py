@@ -249,7 +249,8 @@ def _average_of_sums(
 def _sums(k: Kernel, mean: Mean, columns: Columns, count: int) -> bool:
     """Write code that adds a group of channels over `count` positions, the first at address s2.
 
-    Return the argument `widened` of `Mean.finish`: whether sums of int8 numbers have 32 bits.
+    A position is a pixel, or several pixels that are treated as one (`Columns.folded`). Return the
+    argument `widened` of `Mean.finish`: whether sums of int8 numbers have 32 bits.
     """
     k.put("mv a0, s2")
     k.put(f"li s5, {columns.pitch}", "bytes from a position to the next")
@@ -281,8 +282,9 @@ def _collect(k: Kernel) -> None:
 def _sum(k: Kernel, mean: Mean, columns: Columns, count: int, loaded: Sequence[str]) -> None:
     """Write code that adds the elements of `count` positions, the first at the address in a0.
 
-    `mean` has the arithmetic. Afterwards a0 points to the next position. `loaded` are the registers
-    into which positions are loaded ahead.
+    A position is a pixel, or several pixels that are treated as one. `mean` has the arithmetic.
+    Afterwards a0 points to the next position. `loaded` are the registers into which positions are
+    loaded ahead.
     """
     reached = -(-_REACH // columns.pitch)  # positions
     near = reached >= min(_NEAR, len(loaded))

@@ -39,7 +39,7 @@ class Columns:
 
     @property
     def pitch(self) -> int:
-        """The number of bytes from a position to the next."""
+        """The number of bytes from the channels of one position to those of the next."""
         return self.channels * self.size
 
     @property
@@ -49,7 +49,7 @@ class Columns:
 
     @property
     def granule(self) -> int:
-        """The greatest power of two up to 16 that divides each position's address."""
+        """The greatest power of two up to 16 that divides the address of every position."""
         return math.gcd(self.pitch, VECTOR_BYTES)
 
     @property

@@ -135,7 +135,7 @@ def _repeat(k: Kernel, columns: Columns, count: int, symbol: str) -> None:
 def _positions(
     k: Kernel, operation: ElementwiseProduct, columns: Columns, group: _Group, count: int
 ) -> None:
-    """Write the loop over `count` positions of a group of channels, several in each pass."""
+    """Write the loop over `count` positions, such as pixels; a pass multiplies several of them."""
     second = _LOADED[1][: columns.registers]
     columns.load(k, second, "a1")
     group.widen_second(k, second)
@@ -176,7 +176,7 @@ def _positions(
 
 @dataclass(frozen=True)
 class _Registers:
-    """The vector registers for one position.
+    """The vector registers for the channels of one position, such as a pixel.
 
     `loaded` are those into which the group is loaded, `quarters` the four to which its elements are
     widened. If 16 bits are enough, two registers are needed, and each is in `quarters` twice.

@@ -174,7 +174,10 @@ class _Maximum(Windows):
                 k.put(f"vmov {register}, {value}")
 
     def _plain(self, count: int) -> int:
-        """Write code for `count` interior elements that loads each whole window; return `count`."""
+        """Write code that computes `count` elements and loads the whole window of each.
+
+        The windows are inside the image. Return `count`.
+        """
         columns = [column * self.pitch for column in range(self.pool.kernel[1])]
 
         def body() -> None:

@@ -42,7 +42,7 @@ class Interior:
 
     @classmethod
     def of(cls, pool: Pool) -> Interior:
-        """Return the interior columns of a pool; there may be none."""
+        """Return the columns of a pool's result whose windows are inside the image."""
         inside = [j for j in range(pool.result[1]) if _is_inside(pool, j)]
         if not inside:
             return cls(range(0), 0)
@@ -92,14 +92,14 @@ class Windows(ABC):
         """Write code for the element in column `j` of the result.
 
         The element's window has the columns at `offsets` bytes in each row. `j` is -1 for the loop
-        over interior columns.
+        over the columns whose windows are inside the image.
         """
 
     @abstractmethod
     def repeated(self, count: int) -> int:
-        """Write code for up to `count` interior elements; return for how many.
+        """Write code for up to `count` elements whose windows are inside the image.
 
-        The code also advances the addresses of the rows.
+        Return for how many. The code also advances the addresses of the rows.
         """
 
     def write(self) -> None:
