@@ -21,7 +21,7 @@ def test_the_bisection_prints_what_the_page_shows(tmp_path, monkeypatch, capsys)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     exec(compile(textwrap.dedent(code), "session.md", "exec"), names)
-    shown = part.split("after 8 steps:\n\n", 1)[1].split("\n\n[", 1)[0]
+    shown = part.split("after 8 steps:\n\n", 1)[1].split("\n\nThe script", 1)[0]
     assert capsys.readouterr().out.rstrip() == textwrap.dedent(shown).rstrip()
 
 
