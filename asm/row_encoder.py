@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from struct import unpack
 
 from macaw.asm.expressions import NotYet
 from macaw.asm.instructions import template
@@ -114,7 +115,7 @@ def _choice(rows: Sequence[Row], plans: Sequence[RowEncoder]) -> Choice | None:
     choices = list(zip(plans, conditions, strict=True))
     others = [other for other in range(len(written)) if other != place]
 
-    def encode(texts: Sequence[str], value: int) -> list[int] | None:
+    def encode(texts: Sequence[str], value: int) -> Sequence[int] | None:
         if len(texts) != len(written):
             return None
         plan = plans[-1]
@@ -150,7 +151,7 @@ def bytes_with_number(
 
 
 def bytes_of_choice(
-    encode: Callable[[Sequence[str], int], list[int] | None],
+    encode: Callable[[Sequence[str], int], Sequence[int] | None],
     texts: Sequence[str],
     size: int,
     number: int,
@@ -167,11 +168,9 @@ def bytes_of_choice(
     return b"".join([word.to_bytes(WORD_BYTES, "little") for word in words])
 
 
-def words_of(bits: int, count: int) -> list[int]:
+def words_of(bits: int, count: int) -> Sequence[int]:
     """Return the `count` words in `bits`; the first word is in the lowest bits."""
-    if count == 1:
-        return [bits]
-    return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]
+    return unpack(f"<{count}I", bits.to_bytes(WORD_BYTES * count, "little"))
 
 
 def _jump(plan: RowEncoder) -> Jump | None:
@@ -280,7 +279,7 @@ def _row_encoder(
         result = OperandEncoder(operand, uses[operand.name], within, chosen)
         if isinstance(operand, Operand):
             # Rows of a format share their fields, and so the bits of known texts.
-            key = operand.field, operand.name, within
+            key = id(operand.field), operand.name, within
             result = shared.setdefault(key, result)
         return result
 
@@ -383,7 +382,7 @@ Jump = tuple[Callable[[str], tuple[int, str]], OperandEncoder]
 # For a row whose alternative a number chooses (`li`): the index of the operand with this number,
 # and a function from the texts of all operands and the number to the words. The function returns
 # None if the words are not certain.
-Choice = tuple[int, Callable[[Sequence[str], int], list[int] | None]]
+Choice = tuple[int, Callable[[Sequence[str], int], Sequence[int] | None]]
 
 
 class Entry(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from struct import unpack
@@ -127,15 +127,17 @@ class SimpleLines:
 
     def _take_piece(self, piece: Piece, start: int, end: int) -> int:
         """Assemble simple lines of `piece` from `start` to `end`; return the offset after them."""
-        statements, places = piece.statements, piece.places
-        position, last = bisect_left(places, start), bisect_left(places, end)
+        lines, ends = piece.lines, piece.ends
+        position = bisect_left(ends, start)
+        last = len(ends) if end == piece.end else bisect_left(ends, end)
         words, word_places, encoders = self._words, self._places, self._encoders()
         macros = self._macros
         count = _FEW_LINES
         while position < last:
             stop = min(position + count, last)
             count = min(2 * count, _MANY_LINES)
-            for text, place in zip(statements[position:stop], places[position:stop], strict=True):
+            for line, line_end in zip(lines[position:stop], ends[position:stop], strict=True):
+                text = line.lstrip(" ")
                 head, _, rest = text.partition(" ")
                 if "#" in rest:
                     rest = rest[: rest.index("#")].rstrip(" ")
@@ -146,10 +148,11 @@ class SimpleLines:
                     except (KeyError, ValueError):
                         pass
                     else:
-                        word_places.append(place)
+                        word_places.append(line_end - len(text))
                         continue
                 if not head or head[0] == "#":
                     continue
+                place = line_end - len(text)
                 if head in macros:
                     is_taken: bool | None = False
                 elif head[-1] == ":":
@@ -366,16 +369,16 @@ class SimpleLines:
         `entry` has the encoders of the mnemonic, `rest` is the text after it. `label` is the line's
         label or empty. `place` and `line_start` are the source offsets of mnemonic and line.
         """
-        bits = self._encode_other(entry, rest, label, line_start)
-        if bits is None:
+        words = self._encode_other(entry, rest, label, line_start)
+        if words is None:
             return False
-        self._words += bits
-        self._places += [place] * len(bits)
+        self._words += words
+        self._places += [place] * len(words)
         return True
 
     def _encode_other(
         self, entry: Entry, text: str, label: str, line_start: int
-    ) -> list[int] | None:
+    ) -> Sequence[int] | None:
         """Return the words of an instruction with operands `text`; None if it is not simple.
 
         `entry` has the encoders of the mnemonic. `label` is the line's label or empty, and
@@ -397,7 +400,7 @@ class SimpleLines:
                 return self._defer(plan, *waiting, label, line_start)
         return None
 
-    def _encode_choice(self, choice: Choice, text: str) -> list[int] | None:
+    def _encode_choice(self, choice: Choice, text: str) -> Sequence[int] | None:
         """Return the words of an instruction whose encoding depends on one operand's value.
 
         `text` has the operands. Return None if the line is not simple.
@@ -421,7 +424,7 @@ class SimpleLines:
         name: str,
         label: str,
         line_start: int,
-    ) -> list[int] | None:
+    ) -> Sequence[int] | None:
         """Return the words of an instruction with a symbol, as far as their bits are known.
 
         `plan` encodes the instruction. `bits` are the known bits; `encoder`, `modifier` and `name`
@@ -443,7 +446,7 @@ class SimpleLines:
                 if data is None:
                     return None
                 symbols.put(Field(here, len(data), name, number, encode))
-                return list(unpack(f"<{plan.words}I", data))
+                return unpack(f"<{plan.words}I", data)
         found = self._out.label(name)
         if found is None:
             return None

@@ -26,13 +26,14 @@ def encode_numbers(text: str, size: int) -> bytes | None:
         return None
     has_bases = "x" in text or "X" in text
     values = list(map(_literal if has_bases else int, text.split(",")))
+    form = f"<{len(values)}{_LETTERS[size]}"
     try:
-        return struct.pack(f"<{len(values)}{_LETTERS[size]}", *values)
+        return struct.pack(form, *values)
     except struct.error:  # some are negative, or do not fit
         low, high = limits(size)
         if min(values) < low or max(values) > high:
             return None
-        return b"".join([(value & high).to_bytes(size, "little") for value in values])
+        return struct.pack(form, *[value & high for value in values])
 
 
 def _literal(text: str) -> int:

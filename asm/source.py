@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, count
-from operator import add, sub
+from operator import add
 from pathlib import Path
 
 from macaw.asm.diagnostics import Link, Span
@@ -50,16 +50,15 @@ class Caller:
 class Piece(NamedTuple):
     """Consecutive lines of a text, from the offset `start` up to `end`.
 
-    `statements` has the text of each line without blanks at the start. Tabs are replaced by blanks,
-    and so is a carriage return before the line's end. `places` has the offsets of these texts, and
-    `newlines` the offsets of the newlines.
+    `lines` has the text of each line. Tabs are replaced by blanks, and so is a carriage return
+    before the line's end. `ends` has the offset of each line's end: of its newline, or the end of
+    the whole text.
     """
 
     start: int
     end: int
-    statements: list[str]
-    places: list[int]
-    newlines: list[int]
+    lines: list[str]
+    ends: list[int]
 
 
 class SourceText:
@@ -114,8 +113,8 @@ class SourceText:
         piece = self._piece
         if piece is None or not piece.start <= offset < piece.end:
             self._piece = piece = _piece(self.text, offset - offset % _PIECE)
-            if piece.start == self._counted:
-                self._newlines += piece.newlines
+            if piece.start == self._counted and self.text.startswith("\n", piece.end - 1):
+                self._newlines += piece.ends
                 self._counted = piece.end
         return piece
 
@@ -183,14 +182,11 @@ def _piece(text: str, least: int) -> Piece:
     start = text.find("\n", least - 1) + 1 if least else 0
     end = text.find("\n", least + _PIECE - 1) + 1 or len(text)
     lines = text[start:end].replace("\t", " ").replace("\r\n", " \n").split("\n")
-    newlines = list(map(add, accumulate(map(len, lines)), count(start)))
-    statements = [line.lstrip(" ") for line in lines]
-    places = list(map(sub, newlines, map(len, statements)))
-    newlines.pop()
+    ends = list(map(add, accumulate(map(len, lines)), count(start)))
     if not lines[-1]:  # the piece ends with a newline
-        statements.pop()
-        places.pop()
-    return Piece(start, end, statements, places, newlines)
+        lines.pop()
+        ends.pop()
+    return Piece(start, end, lines, ends)
 
 
 class LogicalLine(NamedTuple):
