@@ -170,6 +170,8 @@ def bytes_of_choice(
 
 def words_of(bits: int, count: int) -> Sequence[int]:
     """Return the `count` words in `bits`; the first word is in the lowest bits."""
+    if count == 1:
+        return [bits]
     return unpack(f"<{count}I", bits.to_bytes(WORD_BYTES * count, "little"))
 
 

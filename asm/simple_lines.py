@@ -156,7 +156,7 @@ class SimpleLines:
                 if head in macros:
                     is_taken: bool | None = False
                 elif head[-1] == ":":
-                    is_taken = self._take_label(head[:-1], rest, place)
+                    is_taken = self._take_label(head, rest, place)
                 else:
                     is_taken = self._take_words(head, rest, "", place, place)
                 if not is_taken:
@@ -179,12 +179,13 @@ class SimpleLines:
         self._is_elsewhere = False
         return _NO_MNEMONICS if self._out.base % WORD_BYTES else self._instructions.first
 
-    def _take_label(self, label: str, rest: str, line_start: int) -> bool | None:
-        """Assemble a line that begins with `label`; `rest` is the text after the label.
+    def _take_label(self, head: str, rest: str, line_start: int) -> bool | None:
+        """Assemble a line that begins with `head`, a label and its colon; `rest` is what follows.
 
         `line_start` is the source offset of the line's text. Return False if the line is not
         simple. Return None if only `_take_line` can parse the line.
         """
+        label = head[:-1]
         if label in self._scope.symbols or label in self._scope.exports:
             return False
         if not is_name(label) and not _LABEL.fullmatch(label):
@@ -192,16 +193,15 @@ class SimpleLines:
         here = self._out.base + WORD_BYTES * len(self._words)
         text = rest.lstrip(" ") if rest else ""
         if not text:
-            line = LogicalLine(self._source, line_start, f"{label}:")
-            self._out.define(label, line, here)
+            self._out.define(label, LogicalLine(self._source, line_start, head), here)
             return True
-        place = line_start + len(label) + 2 + len(rest) - len(text)
+        end = line_start + len(head) + 1 + len(rest)
+        place = end - len(text)
         head, _, operands = text.partition(" ")
         if head in self._macros or head in _SECTIONS:
             return False
         is_taken = self._take_words(head, operands, label, place, line_start)
         if is_taken:
-            end = line_start + len(label) + 2 + len(rest)
             line_text = self._source.text[line_start:end].rstrip(" \t\r\n")
             self._out.define(label, LogicalLine(self._source, line_start, line_text), here)
         return is_taken

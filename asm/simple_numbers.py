@@ -8,7 +8,8 @@ from macaw.asm.simple_statement import NUMBER
 from macaw.isa.lazy_pattern import lazy_pattern
 
 _NUMBERS = lazy_pattern(rf" *-?(?:{NUMBER}) *(?:, *-?(?:{NUMBER}) *)*")
-_LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # format letters of `struct`, by bytes
+# Format letters of `struct` for unsigned numbers, by bytes; the small letters are for signed ones.
+_LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 def limits(size: int) -> tuple[int, int]:
@@ -26,14 +27,14 @@ def encode_numbers(text: str, size: int) -> bytes | None:
         return None
     has_bases = "x" in text or "X" in text
     values = list(map(_literal if has_bases else int, text.split(",")))
-    form = f"<{len(values)}{_LETTERS[size]}"
+    letter = _LETTERS[size]
+    letters = letter * len(values)
+    if "-" in text:
+        letters = "".join([letter.lower() if value < 0 else letter for value in values])
     try:
-        return struct.pack(form, *values)
-    except struct.error:  # some are negative, or do not fit
-        low, high = limits(size)
-        if min(values) < low or max(values) > high:
-            return None
-        return struct.pack(form, *[value & high for value in values])
+        return struct.pack(f"<{letters}", *values)
+    except struct.error:  # a number does not fit
+        return None
 
 
 def _literal(text: str) -> int:

@@ -7,6 +7,7 @@ diagnostics and for the line table. The text of an expansion is also a `SourceTe
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -75,7 +76,7 @@ class SourceText:
     ) -> None:
         self.text, self.name, self.folder, self.caller = text, name, folder, caller
         self._piece: Piece | None = None  # the last one that was split
-        self._newlines, self._counted = [-1], 0  # the newlines up to this offset
+        self._newlines, self._counted = array("q", [-1]), 0  # the newlines up to this offset
 
     @property
     def chain(self) -> tuple[Link, ...]:
@@ -98,13 +99,13 @@ class SourceText:
         return [newline + 1 for newline in self.newlines]
 
     @property
-    def newlines(self) -> list[int]:
+    def newlines(self) -> array[int]:
         """-1 and the offsets of all newlines; each number is one less than the start of a line."""
         known, counted = self._newlines, self._counted
         if counted < len(self.text):
             lines = self.text[counted:].split("\n")
             lengths = [len(line) + 1 for line in lines[:-1]]
-            known += accumulate(lengths, initial=known.pop())
+            known.extend(accumulate(lengths, initial=known.pop()))
             self._counted = len(self.text)
         return known
 
@@ -114,7 +115,7 @@ class SourceText:
         if piece is None or not piece.start <= offset < piece.end:
             self._piece = piece = _piece(self.text, offset - offset % _PIECE)
             if piece.start == self._counted and self.text.startswith("\n", piece.end - 1):
-                self._newlines += piece.ends
+                self._newlines.extend(piece.ends)
                 self._counted = piece.end
         return piece
 
@@ -128,7 +129,7 @@ class SourceText:
 
         The method is fastest if most of the offsets ascend.
         """
-        newlines = [*self.newlines, len(self.text)]
+        newlines = self.newlines + array("q", [len(self.text)])
         lines: list[int] = []
         columns: list[int] = []
         line = before = end = newlines[-1]  # no line is found yet
