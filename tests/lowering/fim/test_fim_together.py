@@ -11,7 +11,7 @@ import macaw
 from macaw.isa.fim_circuit import DOT, ELEMENTWISE, TENSOR
 from macaw.lowering.fim.bank_timing import BankTiming
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.instruction_timing import blocks_end
+from macaw.lowering.fim.instruction_timing import BlocksTiming
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
 from tests.emu.fim.machine import Machine
@@ -249,5 +249,5 @@ def test_blocks_of_a_pair_take_just_what_is_predicted(sides, several, device):
 
         machine.device.listen(hear, [f"fim[{island}]"])
         machine.done()
-        assert max(seen) == blocks_end(blocks, device, island, BankTiming(device), 0)
+        assert max(seen) == BlocksTiming(blocks, device, island).end(BankTiming(device), 0)
         assert machine.island.counters()["cycles_pull"] > 0

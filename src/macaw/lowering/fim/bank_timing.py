@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import dropwhile
+from typing import NamedTuple
 
 from macaw.emu.rules.fim_dram import (
     CLOSED,
@@ -27,16 +29,38 @@ from macaw.emu.rules.fim_dram import (
     use_channel,
 )
 from macaw.isa.config import Configuration
+from macaw.isa.fim_circuit import MAX_ROWS
 from macaw.isa.fim_islands import Geometry, geometry
 
 OTHER = -2  # an open row that no job uses
 ANY = -3  # an open row that is the row of each access
+_ROW = 1 << 32  # a state has this sum with the number of a row: so differences are positive, too
+
+
+class BankState(NamedTuple):
+    """The state of some banks and of their channel, relative to a cycle and a row.
+
+    `rows` are the open rows of the banks, `times` the times of the last commands to the banks and
+    on the channel. `rank` is the rank of the last access, `activations` are the last activations,
+    `commands` the cycles in which the command bus of a DIMM is occupied.
+    """
+
+    rows: tuple[int, ...]
+    times: tuple[int, ...]
+    rank: int
+    activations: tuple[Activation, ...]
+    commands: tuple[int, ...]
 
 
 @lru_cache(maxsize=64)
-def _memory(config: Configuration) -> tuple[Timings, Geometry]:
-    """Return the timings and the geometry of the islands of a device."""
-    return Timings.of(config), geometry(config)
+def _memory(config: Configuration) -> tuple[Timings, Geometry, int]:
+    """Return the timings and the geometry of the islands of a device, and the longest timing.
+
+    No command delays a command that is requested more than this number of cycles after it.
+    """
+    timings = Timings.of(config)
+    times = (cycles for name, cycles in vars(timings).items() if name not in ("t_refi", "t_rfc"))
+    return timings, geometry(config), max(times)
 
 
 class BankTiming:
@@ -49,7 +73,7 @@ class BankTiming:
     """
 
     def __init__(self, config: Configuration, row: int = CLOSED) -> None:
-        self.timings, self.geometry = _memory(config)
+        self.timings, self.geometry, self._longest = _memory(config)
         count = self.geometry.banks
         self.rows = [row] * count  # the open row of each bank
         self.activations = [PAST] * count
@@ -58,9 +82,67 @@ class BankTiming:
         self.write_ends = [PAST] * count  # the first cycle after the last data of a write
         self.reads = [PAST] * count
         self._free = [0] * count  # the cycle from which the channel may access each bank
+        self._times = (
+            self.activations, self.precharges, self.columns, self.write_ends, self.reads, self._free
+        )  # fmt: skip
         self._channel = Channel.of(self.geometry)
         self._activations: list[Activation] = []
         self._commands: set[int] = set()  # for a DIMM: cycles in which the command bus is occupied
+
+    def state(
+        self, banks: Sequence[int], now: int, row: int = 0, rows: int | None = None
+    ) -> BankState:
+        """Return the state of some banks, relative to cycle `now` and row number `row`.
+
+        All further commands must be for these banks, be requested in cycle `now` or later, and, if
+        `rows` is not None, need only the `rows` rows from number `row` on. Then the state
+        determines, relative to `now` and `row`, when these commands are issued, and the next state.
+        """
+        low = -self._longest  # nothing earlier delays a command
+        past = now + low
+        if self._commands:
+            self._commands = {time for time in self._commands if time >= now}
+        opened = [self.rows[bank] for bank in banks]
+        end = MAX_ROWS if rows is None else row + rows
+        first = 0 if rows is None else row
+        opened = [x if x < 0 else x - row + _ROW if first <= x < end else OTHER for x in opened]
+        channel = self._channel
+        times = [last[bank] for last in self._times for bank in banks]
+        times += (*channel.columns, *channel.write_ends, channel.data_end, channel.last_read)
+        recent = dropwhile(lambda x: x[0] <= past, self._activations)
+        return BankState(
+            tuple(opened),
+            tuple([time - now if time > past else low for time in times]),
+            channel.data_rank,
+            tuple([(max(time - now, low), groups) for time, groups in recent]),
+            tuple(sorted([time - now for time in self._commands])),
+        )
+
+    def put(self, banks: Sequence[int], state: BankState, now: int, row: int = 0) -> None:
+        """Bring some banks into a state that is relative to cycle `now` and row number `row`."""
+        for bank, opened in zip(banks, state.rows, strict=True):
+            self.rows[bank] = opened if opened < 0 else opened - _ROW + row
+        times = iter([time + now for time in state.times])
+        for last in self._times:
+            for bank in banks:
+                last[bank] = next(times)
+        *groups, end, last_read = times
+        half = len(groups) // 2
+        columns, write_ends = tuple(groups[:half]), tuple(groups[half:])
+        self._channel = Channel(columns, write_ends, end, state.rank, last_read)
+        self._activations = [(time + now, groups) for time, groups in state.activations]
+        self._commands = {time + now for time in state.commands}
+
+    @property
+    def are_independent(self) -> bool:
+        """Whether a bank is opened without regard to commands to other banks."""
+        return not (self.geometry.one_bus or self.timings.limits_activations)
+
+    def is_complex(self, now: int) -> bool:
+        """Return whether the state relative to cycle `now` can have many cycles: those in which
+        blocks that still run occupy a command bus.
+        """
+        return self.geometry.one_bus and max(self._free) > now
 
     def reserve(self, banks: Sequence[int], until: int) -> None:
         """Let every access over the channel to `banks` wait until cycle `until`."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -24,11 +26,12 @@ from macaw.emu.rules.fim_dram import PAST, align_up, column_bounds
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMNS, GIO, IOSA, OPERATIONS, ROP, Operation
 from macaw.isa.fim_islands import abilities
-from macaw.lowering.fim.bank_timing import BankTiming
+from macaw.lowering.fim.bank_timing import BankState, BankTiming
 from macaw.lowering.fim.block_program import (
     ACT,
     LOCK,
     OPERATE,
+    PLAIN,
     POINT,
     PULL,
     PUSH,
@@ -82,7 +85,7 @@ class _Running:
 
     def __init__(self, island: _Island, block: Block, time: int) -> None:
         self.island, self.block, self.time = island, block, time
-        self.words, self.place = flat(block.items), 0
+        self.words, self.place = _joined(flat(block.items)), 0
         self.operations: dict[tuple[int, int], _Operation] = {}
         banks = island.banks
         self.activations = max(banks.activations[bank] for bank in block.banks)
@@ -95,26 +98,31 @@ class _Running:
         self.is_over = False
 
     def go(self, limit: int) -> None:
-        """Execute a word, then further words that start before cycle `limit`.
+        """Execute a word, then further words that start before cycle `limit`, or are private.
 
         Stop after a push, because other blocks can see its effect.
         """
+        words, private = self.words, self.island.private
         while True:
             self.step()
-            if self.is_over or self.time >= limit or self.words[self.place - 1].kind == PUSH:
+            if self.is_over or words[self.place - 1].kind == PUSH:
+                return
+            if self.time >= limit and words[self.place].kind not in private:
                 return
 
     def step(self) -> None:
         """Execute the next word, or advance `time` to the cycle in which this will be possible."""
         island = self.island
         step, banks = island.step, island.banks
-        if self.place == len(self.words):
-            self._end()
-            return
         word = self.words[self.place]
         kind = word.kind
         if kind == OPERATE:
             self._operate(word)
+        elif kind == PLAIN:
+            self.time += word.count * step
+        elif kind == _END:
+            self._end()
+            return
         elif kind == PULL:
             if not self._pull(word):
                 return
@@ -247,6 +255,18 @@ class _Running:
         self.time, self.is_over = self.island.align_up(max(self.time, last)), True
 
 
+_END = -1  # the kind of a word after the last word
+
+
+def _joined(words: Sequence[Word]) -> list[Word]:
+    """Return `words` with an item for all consecutive plain words, and one after the last word."""
+    joined: list[Word] = []
+    for kind, group in groupby(words, attrgetter("kind")):
+        several = list(group)
+        joined += [Word("", PLAIN, len(several))] if kind == PLAIN else several
+    return [*joined, Word("", _END)]
+
+
 class _Island:
     """The state of an island: the blocks that run at the same time, and their buffers."""
 
@@ -257,6 +277,18 @@ class _Island:
         self.step = able.divider
         self.buffers: list[_Buffer] = []
         self.running: list[_Running] = []
+        # The kinds of words that change only what no other block uses.
+        self.private: frozenset[int] = frozenset()
+
+    def start(self, blocks: Sequence[Block], begin: int) -> None:
+        """Let blocks start in cycle `begin`."""
+        self.running = [_Running(self, block, self.align_up(begin)) for block in blocks]
+        words = (word for block in self.running for word in block.words if word.kind == POINT)
+        columns = (column for word in words for column in (word.start, word.end) if column >= 0)
+        pulled = {column // (self.banks.geometry.rows * COLUMNS) for column in columns}
+        if pulled.isdisjoint(bank for block in blocks for bank in block.banks):
+            alone = () if self.banks.timings.limits_activations else (ACT,)
+            self.private = frozenset((PLAIN, OPERATE, _END, *alone))
 
     def operation(self, block: Block, number: int, mode: int) -> _Operation:
         """Return the operation `OPERATIONS[number]` with the ALU mode `block.modes[mode]`."""
@@ -285,14 +317,53 @@ class _Island:
 LONG = 8 * COLUMNS  # up to this count all rounds of a repetition are simulated
 
 
-def blocks_end(
+_MOST_STATES = 64  # that `BlocksTiming` knows
+_SMALL = 1000  # so many words or times are few enough to know several
+
+
+class BlocksTiming:
+    """The times of blocks that start together: one simulation for each state of their island."""
+
+    def __init__(self, blocks: Sequence[Block], config: Configuration, island: int) -> None:
+        self._blocks, self._config, self._island = blocks, config, island
+        self._step = abilities(config, island).divider
+        self._known: dict[BankState, tuple[int, BankState]] = {}
+
+    def end(self, banks: BankTiming, begin: int) -> int:
+        """Return the cycle in which the last block ends if all start in cycle `begin`.
+
+        From the cycle after the end of a block on, other accesses to its banks are possible.
+        `banks` then has the state in which the blocks leave the banks. Raises `ValueError` if the
+        blocks would wait for one another forever.
+        """
+        begin = align_up(begin, self._step)
+        every = range(banks.geometry.banks)
+        before = banks.state(every, begin)
+        if before in self._known:
+            cycles, after = self._known[before]
+            banks.put(every, after, begin)
+            return begin + cycles
+        end = _blocks_end(self._blocks, self._config, self._island, banks, begin)
+        after = banks.state(every, begin)
+        if len(self._known) < _MOST_STATES and len(after.commands) <= _SMALL:
+            self._known[before] = end - begin, after
+        return end
+
+
+_blocks_timing = lru_cache(maxsize=256)(BlocksTiming)
+_blocks_timing_large = lru_cache(maxsize=4)(BlocksTiming)  # the keys take megabytes
+
+
+def blocks_timing(blocks: Sequence[Block], config: Configuration, island: int) -> BlocksTiming:
+    """Return the times of an island's blocks; what they have simulated is known to later calls."""
+    small = sum(len(block.items) for block in blocks) <= _SMALL
+    return (_blocks_timing if small else _blocks_timing_large)(tuple(blocks), config, island)
+
+
+def _blocks_end(
     blocks: Sequence[Block], config: Configuration, island: int, banks: BankTiming, begin: int
 ) -> int:
-    """Return the cycle in which the last block of an island ends if all start in cycle `begin`.
-
-    From the cycle after the end of a block on, other accesses to its banks are possible. `banks`
-    then has the state in which the blocks leave the banks. Raises `ValueError` if the blocks would
-    wait for one another forever.
+    """Return the cycle in which the last block ends, as `BlocksTiming.end` does.
 
     If every `Repeat` of the blocks has the same large count, only some of its repetitions are
     simulated. Let a row have n columns: after n repetitions, pushes and pulls find the same rows
@@ -332,7 +403,7 @@ def _follow(
 ) -> int:
     there = _Island(config, island, banks)
     there.buffers = [_Buffer() for _ in range(8)]
-    there.running = [_Running(there, block, there.align_up(begin)) for block in blocks]
+    there.start(blocks, begin)
     left = list(there.running)
     while left:
         now = min(left, key=_time)

@@ -14,7 +14,7 @@ from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.bank_timing import ANY, OTHER, BankTiming
 from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, DmaTiming, Location
-from macaw.lowering.fim.instruction_timing import blocks_end
+from macaw.lowering.fim.instruction_timing import blocks_timing
 from macaw.lowering.fim.island_job import Job, copies
 
 
@@ -129,7 +129,7 @@ def _simulated(
     that bring inputs, and those of the results. `left_out` more starts of the job are not in
     `phases`; each counts as long as the second start.
     """
-    banks = BankTiming(config)
+    banks, computing = BankTiming(config), blocks_timing(blocks, config, island)
     islands = {island: banks}
     carrier = DmaTiming(config, islands)
     time = bring = constants = compute = fetch = begin = 0
@@ -144,12 +144,13 @@ def _simulated(
             begin = there = bring
             queue_waits[0] = queue_wait([*placed, *brought[1:]], config)
             queue_waits[2] = queue_wait(placed, config)
-            reorder = carrier.copies([x for x in several if x.dst.memory == LOCAL], 0)
+            reordering = [x for x in several if x.dst.memory == LOCAL]
+            reorder = DmaTiming(config, {}).copies(reordering, 0)
             open_banks = {island: BankTiming(config, OTHER)}
             reopen = DmaTiming(config, open_banks).copies(several, 0) - bring
         else:
             there = carrier.copies(several, time)
-        end = blocks_end(blocks, config, island, banks, there)
+        end = computing.end(banks, there)
         fetched = carrier.ends(results, end + 1)
         if number == len(phases) - 1:
             queue_waits[1] = queue_wait(fetched, config)

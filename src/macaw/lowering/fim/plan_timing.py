@@ -16,7 +16,7 @@ from macaw.emu.rules.fim_dram import align_up
 from macaw.isa.config import Configuration
 from macaw.lowering.fim.bank_timing import BankTiming
 from macaw.lowering.fim.dma_timing import DmaTiming
-from macaw.lowering.fim.instruction_timing import blocks_end
+from macaw.lowering.fim.instruction_timing import BlocksTiming, blocks_timing
 from macaw.lowering.fim.island_job import Phase, copies
 from macaw.lowering.fim.plan import (
     BRING,
@@ -55,6 +55,7 @@ class _PlanTiming:
         cp = ProcessorCycles.of(config)
         self._instruction, self._branch, self._step = cp.instruction, cp.jump, cp.cycle
         self._phases: dict[int, list[Phase]] = {}
+        self._computing: dict[int, BlocksTiming] = {}  # by step
 
     def action(self, action: Action) -> Action:
         """Advance the predicted times by an action, and return the action with its exact times."""
@@ -135,7 +136,10 @@ class _PlanTiming:
         self._cp += 3 * self._instruction  # the numbers of the island and of the first block
         begin = self._cp = max(self._cp, self._ends.get(option.island, 0))
         banks = self._banks[option.island]
-        end = blocks_end(option.job.blocks(), self._config, option.island, banks, begin)
+        if step.number not in self._computing:
+            blocks = option.job.blocks()
+            self._computing[step.number] = blocks_timing(blocks, self._config, option.island)
+        end = self._computing[step.number].end(banks, begin)
         self._ends[option.island] = end
         self._cp += self._instruction
         return begin, end
