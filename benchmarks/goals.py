@@ -315,5 +315,6 @@ GOALS = (
         1.8,
         peer="one process",
         limits="one process reads the model and writes the sources; the start of the processes",
+        floor=("compiling", "24 convolutions", "at most"),
     ),
 )
