@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from macaw.emu.rules.fim_dram import align_up
+from macaw.emu.rules.fim_dram import CLOSED, align_up
 from macaw.isa.config import ConfigError
 from macaw.isa.fim_islands import geometry
-from macaw.lowering.fim.bank_timing import ANY, CLOSED, OTHER, BankTiming
+from macaw.lowering.fim.bank_timing import ANY, OTHER, BankTiming
 from macaw.lowering.fim.dma_timing import (
     EXTERNAL,
     ISLAND,
