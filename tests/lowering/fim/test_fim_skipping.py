@@ -168,3 +168,19 @@ def test_blocks_end_in_the_cycle_of_a_new_simulation(device):
             assert models[0] == models[1]
             ends.add(models[0][0] - now)
         assert len(ends) > 1
+
+
+@pytest.mark.parametrize("rows", [4, 16])
+@pytest.mark.parametrize("stride", [512, 1024])
+@pytest.mark.parametrize("kind", KINDS[:4])
+def test_rows_in_the_next_bank_are_no_repetitions(kind, stride, rows):
+    """A copy whose rows go on in the next banks opens rows there, and waits for them."""
+    device = BASE.changed({"fim.rows": rows})
+    src, dst = (Location(name) for name in kind)
+    count = 3 * rows * 1024 // stride
+    copy = Copy(dst, src, 64, count, *((stride, 64) if dst.memory == ISLAND else (64, stride)))
+    plain, quick = BankTiming(device), BankTiming(device)
+    end = Plain(device, {0: plain}).copy(copy, 0)
+    assert DmaTiming(device, {0: quick}).copy(copy, 0) == end
+    every = range(plain.geometry.banks)
+    assert quick.state(every, end) == plain.state(every, end)
