@@ -104,8 +104,8 @@ class Area:
         """Record which of `rows` rows the panel shows, and return their range.
 
         It shows `count` rows from row `first` on, or all that fit into the area if `count` is None.
-        `offset` is the number of rows by which the user has scrolled down from the default first
-        row.
+        `offset` is only recorded: the number of rows by which the user has scrolled down to `first`
+        from the row that is the first by default.
         """
         end = min(rows, first + (self.height if count is None else count))
         self.offset[:] = [offset]

@@ -42,9 +42,9 @@ def first_start(accepted: int) -> int:
 
 
 def write_back(end: Cycles) -> Cycles:
-    """Return the cycle in which the next operands of an instruction are written back (stage WB).
+    """Return the cycle of the stage WB, which writes the operands that the next iteration fetches.
 
-    The instruction ended in cycle `end`, in a sequence with four stages.
+    These are operands of an instruction that ended in cycle `end`, in a sequence with four stages.
     """
     return end + SU + WB
 

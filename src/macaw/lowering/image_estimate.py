@@ -144,7 +144,7 @@ class _Estimate(TileEstimate):
 
     @property
     def n(self) -> int:
-        """The number of outputs of a tile; it is the same for all sizes of tiles."""
+        """The number of outputs (N) of a tile; tile sizes differ only in their other numbers."""
         return self.grid.n
 
     # Numbers of tiles

@@ -43,7 +43,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def n(self) -> int:
-        """The number of outputs of a tile; it is the same for all sizes of tiles."""
+        """The number of outputs (N) of a tile; tile sizes differ only in their other numbers."""
 
     @property
     @abstractmethod

@@ -62,10 +62,10 @@ def records(section: Section, labels: Labels) -> Iterator[Record]:
 
 
 def _sequences(section: Section, labels: Labels, end: int, offsets: set[int]) -> Iterator[Record]:
-    """Yield the records of the sequences at or after offset `end`.
+    """Yield the records of a section's sequences that begin at offset `end` or after it.
 
-    These are the sequences at `offsets`, to which config packets refer. A sequence with a label is
-    included, too, if it directly follows the previous one.
+    A sequence begins at each of `offsets`, to which config packets refer. A sequence also begins at
+    a label that directly follows the previous sequence.
     """
     data, start = section.data, section.address
     for offset in sorted({address - start for address in labels.addresses()} | offsets):

@@ -76,9 +76,10 @@ class _Dividing:
         return replace(part, inputs=(rows,), places=places - low * source.columns)
 
     def _parts_of_scatter(self, task: Task) -> Iterator[Task]:
-        """Yield the parts of a scatter, each for some rows of its output (`_bounds_of_scatter`).
+        """Yield the parts of a scatter, each for some rows of its output.
 
-        A part writes the rows from its first segment up to the first segment of the next part.
+        The rows of a part begin with the row that its first segment is written to, and end before
+        the row that the first segment of the next part is written to.
         """
         (source, *old), output = task.inputs, task.output
         moved = source.columns // task.width  # segments of a row
