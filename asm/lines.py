@@ -6,7 +6,6 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from operator import le
 from typing import overload
 
 from macaw.isa.lazy_dataclass import dataclass
@@ -92,8 +91,8 @@ class Rows:
 
     def sorted(self) -> Rows:
         """Return the same rows sorted by address. Rows with equal addresses keep their order."""
-        addresses = self.addresses
-        if all(map(le, addresses, addresses[1:])):
+        addresses = self.addresses.tolist()
+        if addresses == sorted(addresses):
             return self
         order = sorted(range(len(addresses)), key=addresses.__getitem__)
         return Rows._of([array("I", map(column.__getitem__, order)) for column in self._arrays])

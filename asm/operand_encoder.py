@@ -183,26 +183,19 @@ class OperandUse:
 
         return insert_piece
 
-    @cached_property
-    def bits(self) -> Callable[[int, int], int]:
-        """The function that returns the field's bits; it raises `Mistake` for an illegal value.
+    def bits(self, value: int, start: int) -> int:
+        """Return the field's bits if the pseudo-instruction's operand has the value `value`.
 
-        Its arguments are the value of the pseudo-instruction's operand, and the address of the
-        expansion's first word.
+        `start` is the address of the expansion's first word. Raises `Mistake`.
         """
-        insert, direct, to_address = self.insert, self.direct, self.to_address
-        if direct is not None:
-            return lambda value, start: insert(direct(value))
-        if to_address is not None:
-            part, more = to_address[0], to_address[1] - WORD_BYTES * self.word
-            return lambda value, start: insert(part(value - start + more))
-
-        def evaluate(value: int, start: int) -> int:
-            place = WordPlace(start + WORD_BYTES * self.word, value)
-            value = value_of(self.operand, self.node, place)
-            return self.operand.field.insert(value) << LANE * self.word
-
-        return evaluate
+        if self.direct is not None:
+            return self.insert(self.direct(value))
+        if self.to_address is not None:
+            part, more = self.to_address
+            return self.insert(part(value - start - WORD_BYTES * self.word + more))
+        place = WordPlace(start + WORD_BYTES * self.word, value)
+        value = value_of(self.operand, self.node, place)
+        return self.operand.field.insert(value) << LANE * self.word
 
     @property
     def needs_address(self) -> bool:
@@ -257,12 +250,7 @@ class OperandEncoder:
     def _range(self) -> range:
         """A range of numbers that the operand's field certainly stores unchanged, perhaps empty."""
         is_stored = not isinstance(self._operand, PseudoOperand) and len(self._uses) == 1
-        return self._natural if is_stored and not self.needs_address else range(0)
-
-    @cached_property
-    def _fields(self) -> Sequence[Callable[[int, int], int]]:
-        """The functions `OperandUse.bits` of the fields that depend on the operand."""
-        return [use.bits for use in self._uses]
+        return self._natural if is_stored else range(0)
 
     @cached_property
     def _natural(self) -> range:
@@ -284,14 +272,14 @@ class OperandEncoder:
 
     def _resolve(self, text: str) -> int | None:
         """Return the bits of a fixed word or a plain number; None for other texts."""
-        value = plain_number(text)
-        if value is not None and value in self._range:
-            return self._uses[0].insert(value)
         kind = self._operand.kind
+        value = plain_number(text)
         if value is None and _NAME.fullmatch(text):
             return self._word(kind, Name(-1, -1, text))
         if value is None or kind.by_name or self.needs_address:
             return None
+        if value in self._range:
+            return self._uses[0].insert(value)
         if self._accepts is not None and not self._accepts(value):
             return None
         return self._value(value)
@@ -330,8 +318,8 @@ class OperandEncoder:
         try:
             if isinstance(self._operand, PseudoOperand) and value not in self._natural:
                 check(self._operand.name, self._operand.kind, value, NOWHERE)
-            for bits_of in self._fields:
-                bits |= bits_of(value, start)
+            for use in self._uses:
+                bits |= use.bits(value, start)
         except (Mistake, NotYet):
             return None
         return bits

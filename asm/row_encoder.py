@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from struct import unpack
 
 from macaw.asm.expressions import NotYet
 from macaw.asm.instructions import template
@@ -115,7 +114,7 @@ def _choice(rows: Sequence[Row], plans: Sequence[RowEncoder]) -> Choice | None:
     choices = list(zip(plans, conditions, strict=True))
     others = [other for other in range(len(written)) if other != place]
 
-    def encode(texts: Sequence[str], value: int) -> Sequence[int] | None:
+    def encode(texts: Sequence[str], value: int) -> list[int] | None:
         if len(texts) != len(written):
             return None
         plan = plans[-1]
@@ -151,7 +150,7 @@ def bytes_with_number(
 
 
 def bytes_of_choice(
-    encode: Callable[[Sequence[str], int], Sequence[int] | None],
+    encode: Callable[[Sequence[str], int], list[int] | None],
     texts: Sequence[str],
     size: int,
     number: int,
@@ -168,11 +167,11 @@ def bytes_of_choice(
     return b"".join([word.to_bytes(WORD_BYTES, "little") for word in words])
 
 
-def words_of(bits: int, count: int) -> Sequence[int]:
+def words_of(bits: int, count: int) -> list[int]:
     """Return the `count` words in `bits`; the first word is in the lowest bits."""
     if count == 1:
         return [bits]
-    return unpack(f"<{count}I", bits.to_bytes(WORD_BYTES * count, "little"))
+    return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]
 
 
 def _jump(plan: RowEncoder) -> Jump | None:
@@ -281,7 +280,7 @@ def _row_encoder(
         result = OperandEncoder(operand, uses[operand.name], within, chosen)
         if isinstance(operand, Operand):
             # Rows of a format share their fields, and so the bits of known texts.
-            key = id(operand.field), operand.name, within
+            key = operand.field, operand.name, within
             result = shared.setdefault(key, result)
         return result
 
@@ -384,7 +383,7 @@ Jump = tuple[Callable[[str], tuple[int, str]], OperandEncoder]
 # For a row whose alternative a number chooses (`li`): the index of the operand with this number,
 # and a function from the texts of all operands and the number to the words. The function returns
 # None if the words are not certain.
-Choice = tuple[int, Callable[[Sequence[str], int], Sequence[int] | None]]
+Choice = tuple[int, Callable[[Sequence[str], int], list[int] | None]]
 
 
 class Entry(NamedTuple):

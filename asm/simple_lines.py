@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from struct import unpack
@@ -127,17 +127,15 @@ class SimpleLines:
 
     def _take_piece(self, piece: Piece, start: int, end: int) -> int:
         """Assemble simple lines of `piece` from `start` to `end`; return the offset after them."""
-        lines, ends = piece.lines, piece.ends
-        position = bisect_left(ends, start)
-        last = len(ends) if end == piece.end else bisect_left(ends, end)
+        statements, places = piece.statements, piece.places
+        position, last = bisect_left(places, start), bisect_left(places, end)
         words, word_places, encoders = self._words, self._places, self._encoders()
         macros = self._macros
         count = _FEW_LINES
         while position < last:
             stop = min(position + count, last)
             count = min(2 * count, _MANY_LINES)
-            for line, line_end in zip(lines[position:stop], ends[position:stop], strict=True):
-                text = line.lstrip(" ")
+            for text, place in zip(statements[position:stop], places[position:stop], strict=True):
                 head, _, rest = text.partition(" ")
                 if "#" in rest:
                     rest = rest[: rest.index("#")].rstrip(" ")
@@ -148,15 +146,14 @@ class SimpleLines:
                     except (KeyError, ValueError):
                         pass
                     else:
-                        word_places.append(line_end - len(text))
+                        word_places.append(place)
                         continue
                 if not head or head[0] == "#":
                     continue
-                place = line_end - len(text)
                 if head in macros:
                     is_taken: bool | None = False
                 elif head[-1] == ":":
-                    is_taken = self._take_label(head, rest, place)
+                    is_taken = self._take_label(head[:-1], rest, place)
                 else:
                     is_taken = self._take_words(head, rest, "", place, place)
                 if not is_taken:
@@ -179,13 +176,12 @@ class SimpleLines:
         self._is_elsewhere = False
         return _NO_MNEMONICS if self._out.base % WORD_BYTES else self._instructions.first
 
-    def _take_label(self, head: str, rest: str, line_start: int) -> bool | None:
-        """Assemble a line that begins with `head`, a label and its colon; `rest` is what follows.
+    def _take_label(self, label: str, rest: str, line_start: int) -> bool | None:
+        """Assemble a line that begins with `label`; `rest` is the text after the label.
 
         `line_start` is the source offset of the line's text. Return False if the line is not
         simple. Return None if only `_take_line` can parse the line.
         """
-        label = head[:-1]
         if label in self._scope.symbols or label in self._scope.exports:
             return False
         if not is_name(label) and not _LABEL.fullmatch(label):
@@ -193,15 +189,16 @@ class SimpleLines:
         here = self._out.base + WORD_BYTES * len(self._words)
         text = rest.lstrip(" ") if rest else ""
         if not text:
-            self._out.define(label, LogicalLine(self._source, line_start, head), here)
+            line = LogicalLine(self._source, line_start, f"{label}:")
+            self._out.define(label, line, here)
             return True
-        end = line_start + len(head) + 1 + len(rest)
-        place = end - len(text)
+        place = line_start + len(label) + 2 + len(rest) - len(text)
         head, _, operands = text.partition(" ")
         if head in self._macros or head in _SECTIONS:
             return False
         is_taken = self._take_words(head, operands, label, place, line_start)
         if is_taken:
+            end = line_start + len(label) + 2 + len(rest)
             line_text = self._source.text[line_start:end].rstrip(" \t\r\n")
             self._out.define(label, LogicalLine(self._source, line_start, line_text), here)
         return is_taken
@@ -369,16 +366,16 @@ class SimpleLines:
         `entry` has the encoders of the mnemonic, `rest` is the text after it. `label` is the line's
         label or empty. `place` and `line_start` are the source offsets of mnemonic and line.
         """
-        words = self._encode_other(entry, rest, label, line_start)
-        if words is None:
+        bits = self._encode_other(entry, rest, label, line_start)
+        if bits is None:
             return False
-        self._words += words
-        self._places += [place] * len(words)
+        self._words += bits
+        self._places += [place] * len(bits)
         return True
 
     def _encode_other(
         self, entry: Entry, text: str, label: str, line_start: int
-    ) -> Sequence[int] | None:
+    ) -> list[int] | None:
         """Return the words of an instruction with operands `text`; None if it is not simple.
 
         `entry` has the encoders of the mnemonic. `label` is the line's label or empty, and
@@ -400,7 +397,7 @@ class SimpleLines:
                 return self._defer(plan, *waiting, label, line_start)
         return None
 
-    def _encode_choice(self, choice: Choice, text: str) -> Sequence[int] | None:
+    def _encode_choice(self, choice: Choice, text: str) -> list[int] | None:
         """Return the words of an instruction whose encoding depends on one operand's value.
 
         `text` has the operands. Return None if the line is not simple.
@@ -424,7 +421,7 @@ class SimpleLines:
         name: str,
         label: str,
         line_start: int,
-    ) -> Sequence[int] | None:
+    ) -> list[int] | None:
         """Return the words of an instruction with a symbol, as far as their bits are known.
 
         `plan` encodes the instruction. `bits` are the known bits; `encoder`, `modifier` and `name`
@@ -446,7 +443,7 @@ class SimpleLines:
                 if data is None:
                     return None
                 symbols.put(Field(here, len(data), name, number, encode))
-                return unpack(f"<{plan.words}I", data)
+                return list(unpack(f"<{plan.words}I", data))
         found = self._out.label(name)
         if found is None:
             return None

@@ -8,8 +8,7 @@ from macaw.asm.simple_statement import NUMBER
 from macaw.isa.lazy_pattern import lazy_pattern
 
 _NUMBERS = lazy_pattern(rf" *-?(?:{NUMBER}) *(?:, *-?(?:{NUMBER}) *)*")
-# Format letters of `struct` for unsigned numbers, by bytes; the small letters are for signed ones.
-_LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
+_LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # format letters of `struct`, by bytes
 
 
 def limits(size: int) -> tuple[int, int]:
@@ -27,14 +26,13 @@ def encode_numbers(text: str, size: int) -> bytes | None:
         return None
     has_bases = "x" in text or "X" in text
     values = list(map(_literal if has_bases else int, text.split(",")))
-    letter = _LETTERS[size]
-    letters = letter * len(values)
-    if "-" in text:
-        letters = "".join([letter.lower() if value < 0 else letter for value in values])
     try:
-        return struct.pack(f"<{letters}", *values)
-    except struct.error:  # a number does not fit
-        return None
+        return struct.pack(f"<{len(values)}{_LETTERS[size]}", *values)
+    except struct.error:  # some are negative, or do not fit
+        low, high = limits(size)
+        if min(values) < low or max(values) > high:
+            return None
+        return b"".join([(value & high).to_bytes(size, "little") for value in values])
 
 
 def _literal(text: str) -> int:

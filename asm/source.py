@@ -7,12 +7,11 @@ diagnostics and for the line table. The text of an expansion is also a `SourceTe
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, count
-from operator import add
+from operator import add, sub
 from pathlib import Path
 
 from macaw.asm.diagnostics import Link, Span
@@ -51,15 +50,16 @@ class Caller:
 class Piece(NamedTuple):
     """Consecutive lines of a text, from the offset `start` up to `end`.
 
-    `lines` has the text of each line. Tabs are replaced by blanks, and so is a carriage return
-    before the line's end. `ends` has the offset of each line's end: of its newline, or the end of
-    the whole text.
+    `statements` has the text of each line without blanks at the start. Tabs are replaced by blanks,
+    and so is a carriage return before the line's end. `places` has the offsets of these texts, and
+    `newlines` the offsets of the newlines.
     """
 
     start: int
     end: int
-    lines: list[str]
-    ends: list[int]
+    statements: list[str]
+    places: list[int]
+    newlines: list[int]
 
 
 class SourceText:
@@ -76,7 +76,7 @@ class SourceText:
     ) -> None:
         self.text, self.name, self.folder, self.caller = text, name, folder, caller
         self._piece: Piece | None = None  # the last one that was split
-        self._newlines, self._counted = array("q", [-1]), 0  # the newlines up to this offset
+        self._newlines, self._counted = [-1], 0  # the newlines up to this offset
 
     @property
     def chain(self) -> tuple[Link, ...]:
@@ -99,13 +99,13 @@ class SourceText:
         return [newline + 1 for newline in self.newlines]
 
     @property
-    def newlines(self) -> array[int]:
+    def newlines(self) -> list[int]:
         """-1 and the offsets of all newlines; each number is one less than the start of a line."""
         known, counted = self._newlines, self._counted
         if counted < len(self.text):
             lines = self.text[counted:].split("\n")
             lengths = [len(line) + 1 for line in lines[:-1]]
-            known.extend(accumulate(lengths, initial=known.pop()))
+            known += accumulate(lengths, initial=known.pop())
             self._counted = len(self.text)
         return known
 
@@ -114,8 +114,8 @@ class SourceText:
         piece = self._piece
         if piece is None or not piece.start <= offset < piece.end:
             self._piece = piece = _piece(self.text, offset - offset % _PIECE)
-            if piece.start == self._counted and self.text.startswith("\n", piece.end - 1):
-                self._newlines.extend(piece.ends)
+            if piece.start == self._counted:
+                self._newlines += piece.newlines
                 self._counted = piece.end
         return piece
 
@@ -129,7 +129,7 @@ class SourceText:
 
         The method is fastest if most of the offsets ascend.
         """
-        newlines = self.newlines + array("q", [len(self.text)])
+        newlines = [*self.newlines, len(self.text)]
         lines: list[int] = []
         columns: list[int] = []
         line = before = end = newlines[-1]  # no line is found yet
@@ -183,11 +183,14 @@ def _piece(text: str, least: int) -> Piece:
     start = text.find("\n", least - 1) + 1 if least else 0
     end = text.find("\n", least + _PIECE - 1) + 1 or len(text)
     lines = text[start:end].replace("\t", " ").replace("\r\n", " \n").split("\n")
-    ends = list(map(add, accumulate(map(len, lines)), count(start)))
+    newlines = list(map(add, accumulate(map(len, lines)), count(start)))
+    statements = [line.lstrip(" ") for line in lines]
+    places = list(map(sub, newlines, map(len, statements)))
+    newlines.pop()
     if not lines[-1]:  # the piece ends with a newline
-        lines.pop()
-        ends.pop()
-    return Piece(start, end, lines, ends)
+        statements.pop()
+        places.pop()
+    return Piece(start, end, statements, places, newlines)
 
 
 class LogicalLine(NamedTuple):
