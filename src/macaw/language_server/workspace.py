@@ -93,10 +93,10 @@ class LoadedProgram:
         return "assembly" in self.edited.__dict__
 
     def reads(self, path: Path | None) -> bool:
-        """Return whether the program reads the file `path`; None stands for any file.
+        """Return whether the program reads the file `path`.
 
-        The result is True for None, and for a program that was never assembled, because such a
-        program may read any file.
+        The result is True if `path` is None, which means any file. It is also True for a program
+        that was never assembled, because such a program may read any file.
         """
         return self._reads is None or path is None or path in self._reads
 

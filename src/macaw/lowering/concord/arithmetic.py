@@ -168,7 +168,7 @@ def _size(config: Configuration, side: str) -> int:
 
 
 def _unit(config: Configuration, side: str) -> str:
-    """Return, as Python source, the real number that the quantised integer 1 stands for.
+    """Return Python source that computes the real value of the quantised integer 1.
 
     `side` is "vector" or "matrix".
     """

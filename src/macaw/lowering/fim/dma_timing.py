@@ -206,9 +206,9 @@ class _Columns:
         self._is_late = self._writes and self._banks.are_independent
         self._command = PAST  # the last command to banks
         self.prompt = 0  # writes to banks whose requests came after the previous command
-        # For reads of banks, the last beats, which can still be in the buffer. An item stands for
+        # Only for reads of banks: the beats that can still be in the buffer. Each item describes
         # the beats from one row of a bank: their number, and the cycle in which the dma writes the
-        # first. The writes of the others follow, `_pitch` cycles apart.
+        # first of them. The dma writes the others after it, `_pitch` cycles apart.
         self._runs = deque[tuple[int, int]]()
         self._beats = 0  # the beats in `_runs`
 
