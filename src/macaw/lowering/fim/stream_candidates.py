@@ -87,18 +87,22 @@ def _fitting(
     """Return `probe` with `banks` and `blocks` and the fewest starts that fit, or None.
 
     A tiling fits if it has at most `rows` rows and `words` words. More items in a start take more
-    of both, so a binary search finds the largest number of items.
+    of both. So the largest number of items is found by a search in an interval. Each second guess
+    is its middle, the others assume that rows and words are proportional to the items.
     """
     strips = part(probe.strips, probe.high)
     best, low, high = None, 1, part(strips, blocks)
-    items = high
+    items, halves = high, False
     while low <= high:
         stream = replace(probe, banks=banks, blocks=blocks, starts=part(strips, blocks * items))
-        if stream.rows <= rows and stream.buffer_rows <= rows and stream.most_words <= words:
+        uses = (stream.rows, rows), (stream.buffer_rows, rows), (stream.most_words, words)
+        if all(used <= limit for used, limit in uses):
             best, low = stream, items + 1
         else:
             high = items - 1
         if probe.windows is not None:
             break  # a buffer with windows is filled once
-        items = (low + high) // 2
+        guess = min(items * limit // used for used, limit in uses if used)
+        items = (low + high) // 2 if halves else min(max(guess, low), high)
+        halves = not halves
     return best
