@@ -10,8 +10,8 @@ import pytest
 import macaw
 from macaw.isa.fim_circuit import DOT, ELEMENTWISE, TENSOR
 from macaw.lowering.fim.bank_timing import BankTiming
+from macaw.lowering.fim.blocks_timing import BlocksTiming
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.instruction_timing import BlocksTiming
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
 from tests.emu.fim.machine import Machine

@@ -6,7 +6,7 @@ import pytest
 import macaw
 from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, ELEMENTWISE, OUTER, TENSOR
 from macaw.lowering.fim.bank_images import BankRows
-from macaw.lowering.fim.block_program import flat
+from macaw.lowering.fim.block_program import runs
 from macaw.lowering.fim.dma_timing import ISLAND
 from macaw.lowering.fim.fused_task import CannotError, fuse
 from macaw.lowering.fim.graph import GATHER, PRODUCT, Graph, Task
@@ -170,7 +170,8 @@ def test_each_column_comes_once():
     assert columns == sum(len(stream.tiles_of(block).keys) for block in range(stream.blocks))
     assert 36 <= columns <= 36 * stream.blocks
     assert (stream.blocks, stream.items, stream.high) == (2, 2, 4)
-    words = [word.text for block in program(stream) for word in flat(block.items)]
+    several = (run for block in program(stream) for run in runs(block.items))
+    words = [word.text for words, count in several for word in words * count]
     assert sum("pull" in word for word in words) == 16 * 9 + stream.blocks
     assert sum("_start" in word for word in words) == 4 * 3 * 2 + stream.blocks
 

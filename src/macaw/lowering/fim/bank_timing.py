@@ -63,6 +63,12 @@ def _memory(config: Configuration) -> tuple[Timings, Geometry, int]:
     return timings, geometry(config), max(times)
 
 
+def _slice(banks: Sequence[int]) -> slice:
+    """Return the slice of a list that has an item for each bank; `banks` are equally far apart."""
+    step = banks[1] - banks[0] if len(banks) > 1 else 1
+    return slice(banks[0], banks[-1] + 1, step)
+
+
 class BankTiming:
     """The cycles of the last commands to each bank of an island and on its channel.
 
@@ -73,7 +79,7 @@ class BankTiming:
     """
 
     def __init__(self, config: Configuration, row: int = CLOSED) -> None:
-        self.timings, self.geometry, self._longest = _memory(config)
+        self.timings, self.geometry, self.longest = _memory(config)
         count = self.geometry.banks
         self.rows = [row] * count  # the open row of each bank
         self.activations = [PAST] * count
@@ -92,13 +98,13 @@ class BankTiming:
     def state(
         self, banks: Sequence[int], now: int, row: int = 0, rows: int | None = None
     ) -> BankState:
-        """Return the state of some banks, relative to cycle `now` and row number `row`.
+        """Return the state of equally distant banks, relative to cycle `now` and row number `row`.
 
         All further commands must be for these banks, be requested in cycle `now` or later, and, if
         `rows` is not None, need only the `rows` rows from number `row` on. Then the state
         determines, relative to `now` and `row`, when these commands are issued, and the next state.
         """
-        low = -self._longest  # nothing earlier delays a command
+        low = -self.longest  # nothing earlier delays a command
         past = now + low
         if self._commands:
             self._commands = {time for time in self._commands if time >= now}
@@ -107,7 +113,8 @@ class BankTiming:
         first = 0 if rows is None else row
         opened = [x if x < 0 else x - row + _ROW if first <= x < end else OTHER for x in opened]
         channel = self._channel
-        times = [last[bank] for last in self._times for bank in banks]
+        part = _slice(banks)
+        times = [time for last in self._times for time in last[part]]
         times += (*channel.columns, *channel.write_ends, channel.data_end, channel.last_read)
         recent = dropwhile(lambda x: x[0] <= past, self._activations)
         return BankState(
@@ -119,14 +126,13 @@ class BankTiming:
         )
 
     def put(self, banks: Sequence[int], state: BankState, now: int, row: int = 0) -> None:
-        """Bring some banks into a state that is relative to cycle `now` and row number `row`."""
-        for bank, opened in zip(banks, state.rows, strict=True):
-            self.rows[bank] = opened if opened < 0 else opened - _ROW + row
-        times = iter([time + now for time in state.times])
-        for last in self._times:
-            for bank in banks:
-                last[bank] = next(times)
-        *groups, end, last_read = times
+        """Bring equally distant banks into a state relative to cycle `now` and row number `row`."""
+        part, count = _slice(banks), len(banks)
+        self.rows[part] = [opened if opened < 0 else opened - _ROW + row for opened in state.rows]
+        times = [time + now for time in state.times]
+        for number, last in enumerate(self._times):
+            last[part] = times[number * count : (number + 1) * count]
+        *groups, end, last_read = times[len(self._times) * count :]
         half = len(groups) // 2
         columns, write_ends = tuple(groups[:half]), tuple(groups[half:])
         self._channel = Channel(columns, write_ends, end, state.rank, last_read)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from macaw.isa.fim_circuit import GIO, IOSA, OPERATIONS, ROP, RZ, Operation
 
@@ -152,14 +153,19 @@ def size(items: Sequence[Item]) -> int:
 _LOOP, _ENDLOOP = Word("loop"), Word("endloop")
 
 
-def flat(items: Sequence[Item]) -> list[Word]:
-    """Return the words of a program in the order in which the island executes them."""
-    words: list[Word] = []
-    for item in items:
-        if isinstance(item, Word):
-            words.append(item)
-        elif isinstance(item, Loop):
-            words += [_LOOP, *[*item.body, _ENDLOOP] * item.count]
-        else:
-            words += flat(item.body) * item.count
-    return words
+def runs(items: Sequence[Item]) -> Iterator[tuple[list[Word], int]]:
+    """Yield the words of a program, in the order in which the island executes them.
+
+    Each item is (words, count): the island executes these words `count` times.
+    """
+    for are_words, group in groupby(items, lambda item: isinstance(item, Word)):
+        if are_words:
+            yield [item for item in group if isinstance(item, Word)], 1
+            continue
+        for item in group:
+            if isinstance(item, Loop):
+                yield [_LOOP], 1
+                yield [*item.body, _ENDLOOP], item.count
+            elif isinstance(item, Repeat):
+                inner = [word for words, count in runs(item.body) for word in words * count]
+                yield inner, item.count

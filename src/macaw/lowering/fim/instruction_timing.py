@@ -6,9 +6,7 @@ docs/timing-fim.md has the rules.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -26,7 +24,7 @@ from macaw.emu.rules.fim_dram import PAST, align_up, column_bounds
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMNS, GIO, IOSA, OPERATIONS, ROP, Operation
 from macaw.isa.fim_islands import abilities
-from macaw.lowering.fim.bank_timing import BankState, BankTiming
+from macaw.lowering.fim.bank_timing import BankTiming
 from macaw.lowering.fim.block_program import (
     ACT,
     LOCK,
@@ -37,16 +35,16 @@ from macaw.lowering.fim.block_program import (
     PUSH,
     UNLOCK,
     Block,
-    Repeat,
+    Item,
     Word,
-    flat,
+    runs,
 )
 
-_NEVER = 1 << 60
+NEVER = 1 << 60
 
 
 @dataclass
-class _Buffer:
+class Buffer:
     """The state of a buffer: its pointers, as columns of the island, and the block that locks it.
 
     `arrivals` has the cycles in which the last columns before the end pointer are stored.
@@ -55,7 +53,7 @@ class _Buffer:
     start: int = 0
     end: int = 0
     arrivals: list[int] = field(default_factory=list)
-    owner: _Running | None = None
+    owner: Running | None = None
 
 
 class _Operation(NamedTuple):
@@ -76,16 +74,18 @@ class _Operation(NamedTuple):
     lead: int  # cycles from its command until its column is at the circuit
 
 
-class _Running:
+class Running:
     """A block that is being executed.
 
-    `time` is the cycle of its next word, the same for all its banks. It is `_NEVER` while the block
+    `time` is the cycle of its next word, the same for all its banks. It is `NEVER` while the block
     waits until another block changes a buffer.
     """
 
-    def __init__(self, island: _Island, block: Block, time: int) -> None:
+    def __init__(self, island: Island, block: Block, time: int) -> None:
         self.island, self.block, self.time = island, block, time
-        self.words, self.place = _joined(flat(block.items)), 0
+        self.words, self.rounds = _words(block.items)
+        self.place = 0
+        self.stop = -1  # the place before which `go` also stops
         self.operations: dict[tuple[int, int], _Operation] = {}
         banks = island.banks
         self.activations = max(banks.activations[bank] for bank in block.banks)
@@ -97,15 +97,23 @@ class _Running:
         self.pull_ends = {ROP: 0, GIO: 0}
         self.is_over = False
 
+    @property
+    def round(self) -> list[Word]:
+        """The words of one round."""
+        return self.words[self.rounds.first : self.rounds.first + self.rounds.length]
+
     def go(self, limit: int) -> None:
         """Execute a word, then further words that start before cycle `limit`, or are private.
 
-        Stop after a push, because other blocks can see its effect.
+        Stop after a push or unlock, because other blocks can see its effect, and before the place
+        `stop`.
         """
         words, private = self.words, self.island.private
         while True:
             self.step()
-            if self.is_over or words[self.place - 1].kind == PUSH:
+            if self.is_over or self.place == self.stop:
+                return
+            if words[self.place - 1].kind in (PUSH, UNLOCK):
                 return
             if self.time >= limit and words[self.place].kind not in private:
                 return
@@ -152,13 +160,13 @@ class _Running:
     def _wake(self, time: int) -> None:
         """Let all blocks that wait for a change of a buffer try again, after cycle `time`."""
         for other in self.island.running:
-            if other.time == _NEVER:
+            if other.time == NEVER:
                 other.time = self.island.align_up(time + 1)
 
     def _lock(self, word: Word) -> bool:
         buffer = self.island.buffers[word.value]
         if buffer.owner is not None:
-            self.time = _NEVER
+            self.time = NEVER
             return False
         buffer.owner = self
         return True
@@ -203,7 +211,7 @@ class _Running:
         count = 1 if word.every else len(self.block.banks)
         there = columns_stored(buffer.start, buffer.end, buffer.arrivals, count)
         if there is None or there > self.time:
-            self.time = _NEVER if there is None else island.align_up(there)
+            self.time = NEVER if there is None else island.align_up(there)
             return False
         for _ in range(count):
             at, end = island.access(buffer.start, self.time, False)
@@ -258,16 +266,48 @@ class _Running:
 _END = -1  # the kind of a word after the last word
 
 
+class Rounds(NamedTuple):
+    """The words of a block that repeat: `number` times the same `length` words.
+
+    The first of them is number `first` of the block's words.
+    """
+
+    first: int
+    length: int
+    number: int
+
+    @property
+    def end(self) -> int:
+        """The number of the first word after the last round."""
+        return self.first + self.length * self.number
+
+
+def _words(items: Sequence[Item]) -> tuple[list[Word], Rounds]:
+    """Return the words of a block, with a word after the last one, and its longest repetition.
+
+    An item stands for consecutive plain words, unless a round begins or ends between them.
+    """
+    words: list[Word] = []
+    longest = Rounds(0, 0, 1)
+    for several, count in runs(items):
+        body = _joined(several)
+        rounds = Rounds(len(words), len(body), count)
+        if count > 1 and rounds.end - rounds.first > longest.end - longest.first:
+            longest = rounds
+        words += body * count
+    return [*words, Word("", _END)], longest
+
+
 def _joined(words: Sequence[Word]) -> list[Word]:
-    """Return `words` with an item for all consecutive plain words, and one after the last word."""
+    """Return `words` with an item for all consecutive plain words."""
     joined: list[Word] = []
     for kind, group in groupby(words, attrgetter("kind")):
         several = list(group)
         joined += [Word("", PLAIN, len(several))] if kind == PLAIN else several
-    return [*joined, Word("", _END)]
+    return joined
 
 
-class _Island:
+class Island:
     """The state of an island: the blocks that run at the same time, and their buffers."""
 
     def __init__(self, config: Configuration, number: int, banks: BankTiming) -> None:
@@ -275,14 +315,14 @@ class _Island:
         self.banks = banks
         self.alu = AluTimings.of(config, able)
         self.step = able.divider
-        self.buffers: list[_Buffer] = []
-        self.running: list[_Running] = []
+        self.buffers: list[Buffer] = []
+        self.running: list[Running] = []
         # The kinds of words that change only what no other block uses.
         self.private: frozenset[int] = frozenset()
 
     def start(self, blocks: Sequence[Block], begin: int) -> None:
         """Let blocks start in cycle `begin`."""
-        self.running = [_Running(self, block, self.align_up(begin)) for block in blocks]
+        self.running = [Running(self, block, self.align_up(begin)) for block in blocks]
         words = (word for block in self.running for word in block.words if word.kind == POINT)
         columns = (column for word in words for column in (word.start, word.end) if column >= 0)
         pulled = {column // (self.banks.geometry.rows * COLUMNS) for column in columns}
@@ -312,106 +352,3 @@ class _Island:
         """
         bank, rest = divmod(column, self.banks.geometry.rows * COLUMNS)
         return self.banks.access(bank, rest // COLUMNS, time, writes, self.step)
-
-
-LONG = 8 * COLUMNS  # up to this count all rounds of a repetition are simulated
-
-
-_MOST_STATES = 64  # that `BlocksTiming` knows
-_SMALL = 1000  # so many words or times are few enough to know several
-
-
-class BlocksTiming:
-    """The times of blocks that start together: one simulation for each state of their island."""
-
-    def __init__(self, blocks: Sequence[Block], config: Configuration, island: int) -> None:
-        self._blocks, self._config, self._island = blocks, config, island
-        self._step = abilities(config, island).divider
-        self._known: dict[BankState, tuple[int, BankState]] = {}
-
-    def end(self, banks: BankTiming, begin: int) -> int:
-        """Return the cycle in which the last block ends if all start in cycle `begin`.
-
-        From the cycle after the end of a block on, other accesses to its banks are possible.
-        `banks` then has the state in which the blocks leave the banks. Raises `ValueError` if the
-        blocks would wait for one another forever.
-        """
-        begin = align_up(begin, self._step)
-        every = range(banks.geometry.banks)
-        before = banks.state(every, begin)
-        if before in self._known:
-            cycles, after = self._known[before]
-            banks.put(every, after, begin)
-            return begin + cycles
-        end = _blocks_end(self._blocks, self._config, self._island, banks, begin)
-        after = banks.state(every, begin)
-        if len(self._known) < _MOST_STATES and len(after.commands) <= _SMALL:
-            self._known[before] = end - begin, after
-        return end
-
-
-_blocks_timing = lru_cache(maxsize=256)(BlocksTiming)
-_blocks_timing_large = lru_cache(maxsize=4)(BlocksTiming)  # the keys take megabytes
-
-
-def blocks_timing(blocks: Sequence[Block], config: Configuration, island: int) -> BlocksTiming:
-    """Return the times of an island's blocks; what they have simulated is known to later calls."""
-    small = sum(len(block.items) for block in blocks) <= _SMALL
-    return (_blocks_timing if small else _blocks_timing_large)(tuple(blocks), config, island)
-
-
-def _blocks_end(
-    blocks: Sequence[Block], config: Configuration, island: int, banks: BankTiming, begin: int
-) -> int:
-    """Return the cycle in which the last block ends, as `BlocksTiming.end` does.
-
-    If every `Repeat` of the blocks has the same large count, only some of its repetitions are
-    simulated. Let a row have n columns: after n repetitions, pushes and pulls find the same rows
-    open as before. So each further group of n repetitions takes equally long, and the function adds
-    this time without a simulation.
-    """
-    counts = {x.count for block in blocks for x in block.items if isinstance(x, Repeat)}
-    if len(counts) != 1 or max(counts) <= LONG:
-        return _follow(blocks, config, island, banks, begin)
-    (count,) = counts
-    few = COLUMNS + count % COLUMNS
-    fewer, more = (_repeated(blocks, number) for number in (few, few + COLUMNS))
-    first = _follow(fewer, config, island, deepcopy(banks), begin)
-    turn = _follow(more, config, island, deepcopy(banks), begin) - first
-    return _follow(fewer, config, island, banks, begin + turn * ((count - few) // COLUMNS))
-
-
-def _repeated(blocks: Sequence[Block], count: int) -> list[Block]:
-    """Return copies of the blocks in which each `Repeat` has the count `count`."""
-    return [
-        replace(
-            block,
-            items=tuple(
-                replace(item, count=count) if isinstance(item, Repeat) else item
-                for item in block.items
-            ),
-        )
-        for block in blocks
-    ]
-
-
-_time = attrgetter("time")
-
-
-def _follow(
-    blocks: Sequence[Block], config: Configuration, island: int, banks: BankTiming, begin: int
-) -> int:
-    there = _Island(config, island, banks)
-    there.buffers = [_Buffer() for _ in range(8)]
-    there.start(blocks, begin)
-    left = list(there.running)
-    while left:
-        now = min(left, key=_time)
-        if now.time >= _NEVER:
-            raise ValueError("blocks wait for one another")
-        limit = min([block.time for block in left if block is not now], default=_NEVER)
-        now.go(limit)
-        if now.is_over:
-            left.remove(now)
-            banks.reserve(now.block.banks, now.time + 1)
-    return max(block.time for block in there.running)

@@ -13,8 +13,8 @@ from macaw.isa.fim_circuit import COLUMN_BYTES
 from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.bank_timing import ANY, OTHER, BankTiming
 from macaw.lowering.fim.block_program import Block
+from macaw.lowering.fim.blocks_timing import blocks_timing
 from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, DmaTiming, Location
-from macaw.lowering.fim.instruction_timing import blocks_timing
 from macaw.lowering.fim.island_job import Job, copies
 
 

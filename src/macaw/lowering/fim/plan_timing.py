@@ -15,8 +15,8 @@ from itertools import pairwise
 from macaw.emu.rules.fim_dram import align_up
 from macaw.isa.config import Configuration
 from macaw.lowering.fim.bank_timing import BankTiming
+from macaw.lowering.fim.blocks_timing import BlocksTiming, blocks_timing
 from macaw.lowering.fim.dma_timing import DmaTiming
-from macaw.lowering.fim.instruction_timing import BlocksTiming, blocks_timing
 from macaw.lowering.fim.island_job import Phase, copies
 from macaw.lowering.fim.plan import (
     BRING,
