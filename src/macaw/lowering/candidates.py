@@ -93,13 +93,13 @@ def plans(
 ) -> Iterator[ProductPlan]:
     """Yield plans that fit the device, for a mapping and a split.
 
-    They use at most `size` (rows, clusters) of the array. For the weight stationary mapping, they
-    are the at most `TRIES` plans with the fewest estimated cycles. For the other mappings, the
-    function tries several numbers of rows of activations in a tile; for each number it yields the
-    two plans with the most inputs (k) in a tile. For the input stationary mapping, it then yields
-    plans that multiply the rows of a tile in a loop (`_loop_plans`). `density` is the share of
+    They use at most `size` (rows, clusters) of the array. For the weight stationary mapping, the
+    function yields at most `TRIES` plans: those with the fewest estimated cycles. For the others,
+    it tries several numbers of rows of activations in a tile; for each number it yields the two
+    plans with the most inputs (k) in a tile. For the input stationary mapping, it then yields plans
+    that multiply the rows of a tile in a loop (`_loop_plans`). `density` is the share of
     activations that are not zero. Plans that probably take more than `limit` cycles may be left
-    out. With `aligns`, the function does the same for an aligned partition (`_partitions`).
+    out. With `aligns`, the function then does the same for an aligned partition (`_partitions`).
     """
     for part in _partitions(product, config, split, size, aligns):
         yield from _product_plans(product, config, mapping, part, density, limit)

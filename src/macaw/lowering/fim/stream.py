@@ -215,11 +215,11 @@ class StreamTiling:
         return distinct_tiles(self.windows, block * self.share, self.share, self.tile[:2])
 
     def pulled_columns(self, block: int) -> list[int]:
-        """Return the index in a block's buffer of each column that the block pulls in a pass of A.
+        """Return which columns of its buffer a block pulls in a round (one pass of A).
 
-        The indices have the order of the pulls. The method is only for an A whose rows are windows
-        of an image. The buffer then stores each tile once, so a round can pull the same column
-        several times.
+        Each column is given by its index in the buffer, in the order of the pulls. The method is
+        only for an A whose rows are windows of an image. The buffer then stores each tile once, so
+        a round can pull the same column several times.
         """
         order = self.tiles_of(block).order.reshape(self.items, self.high, self.steps)
         return [int(column) for column in order.swapaxes(1, 2).reshape(-1)]

@@ -30,7 +30,7 @@ def island_subroutine(
 
 
 def describe(layer: IslandLayer) -> str:
-    """Return the operation of a layer, with the shapes of its products and the islands."""
+    """Return a text about a layer: its matrix product, its shape, and the options of the plan."""
     tasks = layer.product.graph.tasks
     task = tasks[0]
     rows, depth = task.inputs[0].rows, task.inputs[0].columns

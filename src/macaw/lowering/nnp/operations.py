@@ -120,8 +120,10 @@ class Phase:
 class Port:
     """An input or output of a model: its shape, its element type, and its layout on the device.
 
-    `elements` has shape (rows, numbers of a row with padding). It has the index in the flat array
-    of each number on the device, or -1 for padding. `tensor` is the name of the device's tensor.
+    The device stores the elements in rows, which padding fills up to whole native vectors.
+    `elements` has shape (rows, places of a row). For each place it has the index of the element
+    that the device stores there, counted in the flattened array of the model, or -1 for padding.
+    `tensor` is the name of the device's tensor.
     """
 
     name: str

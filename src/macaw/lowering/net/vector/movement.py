@@ -25,8 +25,9 @@ _FILL = 256  # size of the block that pads are copied from, in bytes
 
 @dataclass
 class Moves:
-    """The steps of an operation: first rescale inputs, then copy the boxes in their order.
+    """The steps of an operation that moves elements: first rescale inputs, then copy `boxes`.
 
+    The program copies the boxes in the order of the list.
     `rescales` are (operation, symbol of the input, symbol of the result). `spaces` gives, for each
     symbol of intermediate memory, its size in bytes. `fills` gives, for the symbol of a block of
     constants, the bytes of one element and the number of elements.
