@@ -150,6 +150,7 @@ def check(graph: Graph, **options) -> macaw.GraphLowering:
     return found
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(tries(12)))
 def test_random_graphs(seed: int) -> None:
     check(random_graph(seed))
