@@ -365,7 +365,7 @@ def check(example: Example[str]) -> str:
             answer_text(answer, text.strip())
             if answer.kind == "error":
                 refused += 1
-                sentence(answer.message)
+                sentence(answer.message, text)
             if len(text) < 200:
                 interpreter.complete(text)
     del interpreter, session

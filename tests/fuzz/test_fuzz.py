@@ -165,6 +165,13 @@ def test_what_is_no_sentence(text: str) -> None:
         sentence(text)
 
 
+def test_a_message_may_quote_the_input() -> None:
+    message = "no command is called '<function'"
+    sentence(message, "  <function x")
+    with pytest.raises(Failure):
+        sentence(message, "function")
+
+
 def test_corpora_are_large_enough() -> None:
     """No corpus is nearly empty, as it would be if its folder had moved."""
     assert len(source_text.corpus()) > 60

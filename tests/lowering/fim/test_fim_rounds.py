@@ -21,6 +21,7 @@ from macaw.lowering.fim.block_program import (
     FROM_RZ,
     LOCK,
     OPERATE,
+    PLAIN,
     POINT,
     PULL,
     PUSH,
@@ -66,53 +67,66 @@ def ends(blocks, device, row, begin, repeated, monkeypatch):
     return end, banks.state(range(banks.geometry.banks), end), banks.rows
 
 
-def some_word(random, buffers, mode_count=2):
-    kind = random.choice([OPERATE] * 4 + [PULL] * 2 + [ACT, PUSH, 0])
-    if kind == OPERATE:
-        operation = random.choice(OPERATES)
-        count, value = random.choice([1, 1, 2, 8]), random.randrange(mode_count)
-        return Word("", OPERATE, count, value, operation)
-    if kind in (PULL, PUSH):
-        register, every = random.choice([ROP, GIO]), random.random() < 0.5
-        if kind == PUSH:
-            return Word("", PUSH, value=random.choice(buffers))
-        return Word("", PULL, value=random.choice(buffers), register=register, every=every)
-    return Word("", kind)
+def some_word(random):
+    """A word that uses no buffer."""
+    kind = random.choice([OPERATE, OPERATE, OPERATE, OPERATE, ACT, PLAIN])
+    if kind != OPERATE:
+        return Word("", kind)
+    count, mode = random.choice([1, 1, 2, 8]), random.randrange(len(MODES))
+    return Word("", OPERATE, count, mode, random.choice(OPERATES))
+
+
+def some_round(random):
+    """Words of a round: operations, with pulls, pushes or neither."""
+    words = [some_word(random) for _ in range(random.randrange(1, 6))]
+    kind = random.choice([PULL, PULL, PUSH, PLAIN])
+    for _ in range(random.choice([1, 2, 4, 7, 8, 8])):
+        if kind == PULL:
+            register, every = random.choice([ROP, GIO]), random.random() < 0.7
+            words.append(Word("", PULL, register=register, every=every))
+        elif kind == PUSH:
+            words.append(Word("", PUSH))
+    random.shuffle(words)
+    return words
 
 
 def some_blocks(random, device):
-    """Blocks with a repetition each; their buffers are in the last banks, or in their own."""
+    """Blocks with a repetition each, and a buffer for each or for all.
+
+    A buffer begins in a bank behind those of the blocks, or in one of theirs. It has about as many
+    columns as the blocks pull from it.
+    """
     memory = geometry(device)
-    several = random.choice([1, 1, 2, 4, 8])
-    most = max(1, (memory.banks - 1) // several)
-    each = random.randrange(1, most + 1)
-    several = min(several, max(1, (memory.banks - 1) // each))
-    shared = random.random() < 0.3
-    alike = random.random() < 0.6
+    several = random.choice([1, 1, 2, 2, 3, 8])
+    each = random.choice([1, 1, 2, 3])
+    several = max(1, min(several, (memory.banks - 2) // each))
+    each = min(each, memory.banks - 1)
+    shared, alike = random.random() < 0.3, random.random() < 0.7
+    locks = random.random() < 0.2
+    size = memory.rows * COLUMNS
+    first = random.choice([several * each] * 4 + [memory.banks - 1, 0])
+    begin = min(first, memory.banks - 1) * size + random.randrange(min(40, size))
+    rounds = some_round(random)
     blocks: list[Block] = []
-    body: tuple[Word, ...] = ()
-    bank_columns = memory.rows * COLUMNS
-    first = random.choice([several * each, memory.banks - 1, 0])
     for number in range(several):
-        buffers = [0, 1] if shared else [number % 8]
-        if not body or not alike:
-            body = tuple(some_word(random, [0]) for _ in range(random.randrange(1, 12)))
-        words = tuple(replace(x, value=random.choice(buffers)) if x.kind in (PULL, PUSH) else x
-                      for x in body)  # fmt: skip
-        count = random.randrange(3, 150)
-        if random.random() < 0.5 and blocks:
-            count = blocks[0].items[-2].count
-        begin = first * bank_columns + random.randrange(min(40, bank_columns))
-        have = random.choice([0, bank_columns // 2, bank_columns])
-        head = [Word("", POINT, value=x, start=begin, end=begin + have) for x in buffers]
-        if random.random() < 0.2:
-            locks = (Word("", LOCK, value=buffers[0]), *words, Word("", UNLOCK, value=buffers[0]))
-            words = locks
-        kind = random.choice([Repeat, Loop])
-        head += [some_word(random, buffers) for _ in range(random.randrange(3))]
-        tail = Word("", random.choice([0, ACT]))
+        buffer = 0 if shared else number % 8
+        if not alike:
+            rounds = some_round(random)
+        uses = [1 if x.every else each for x in rounds if x.kind in (PULL, PUSH)]
+        moved = sum(uses) * (several if shared else 1)
+        most = (memory.banks * size - begin) // moved if moved else 200
+        count = random.randrange(1, max(2, min(random.choice([20, 100, 200, 200]), most)))
+        words = [replace(x, value=buffer) if x.kind in (PULL, PUSH) else x for x in rounds]
+        if locks:
+            words = [Word("", LOCK, value=7), *words, Word("", UNLOCK, value=7)]
+        pulls = any(x.kind == PULL for x in rounds)
+        end = begin + (moved * count + random.choice([-3, 0, 1, 5, 100]) if pulls else 0)
+        head = [Word("", POINT, value=buffer, start=begin, end=max(begin, end))]
+        head += [some_word(random) for _ in range(random.randrange(3))]
+        tail = random.choice([[], [Word("", ACT)], words])
         banks = tuple(range(number * each, (number + 1) * each))
-        blocks.append(Block(banks, (*head, kind(count, words), tail), MODES, 0))
+        items = (*head, random.choice([Repeat, Loop])(count, tuple(words)), *tail)
+        blocks.append(Block(banks, items, MODES, 0))
     return blocks
 
 
@@ -128,8 +142,10 @@ def one(seed, monkeypatch):
 
     while True:
         device = some_device(random)
+        if geometry(device).banks < 4 and random.random() < 0.8:
+            continue
         with suppress(ConfigError):
-            device = device.changed({"fim.rows": random.choice([2, 4, 16, 64])})
+            device = device.changed({"fim.rows": random.choice([2, 2, 4, 16])})
         blocks, row = some_blocks(random, device), random.choice([CLOSED, OTHER, ANY, 0])
         begin = random.randrange(5, 100)
         with suppress(IndexError):  # a buffer leaves the island
