@@ -80,7 +80,7 @@ def some_round(random):
     """Words of a round: operations, with pulls, pushes or neither."""
     words = [some_word(random) for _ in range(random.randrange(1, 6))]
     kind = random.choice([PULL, PULL, PUSH, PLAIN])
-    for _ in range(random.choice([1, 2, 4, 7, 8, 8])):
+    for _ in range(random.choice([1, 4, 7, 8, 8, 16])):
         if kind == PULL:
             register, every = random.choice([ROP, GIO]), random.random() < 0.7
             words.append(Word("", PULL, register=register, every=every))
@@ -106,7 +106,7 @@ def some_blocks(random, device):
     size = memory.rows * COLUMNS
     first = random.choice([several * each] * 4 + [memory.banks - 1, 0])
     begin = min(first, memory.banks - 1) * size + random.randrange(min(40, size))
-    rounds = some_round(random)
+    rounds, last = some_round(random), 0
     blocks: list[Block] = []
     for number in range(several):
         buffer = 0 if shared else number % 8
@@ -115,7 +115,11 @@ def some_blocks(random, device):
         uses = [1 if x.every else each for x in rounds if x.kind in (PULL, PUSH)]
         moved = sum(uses) * (several if shared else 1)
         most = (memory.banks * size - begin) // moved if moved else 200
-        count = random.randrange(1, max(2, min(random.choice([20, 100, 200, 200]), most)))
+        count = random.randrange(1, max(2, min(random.choice([20, 100, 200]), most)))
+        count = max(count, min(most, 30))
+        if blocks and random.random() < 0.8:
+            count = min(count, last)
+        last = count
         words = [replace(x, value=buffer) if x.kind in (PULL, PUSH) else x for x in rounds]
         if locks:
             words = [Word("", LOCK, value=7), *words, Word("", UNLOCK, value=7)]
