@@ -69,7 +69,7 @@ def ends(blocks, device, row, begin, repeated, monkeypatch):
 
 def some_word(random):
     """A word that uses no buffer."""
-    kind = random.choice([OPERATE, OPERATE, OPERATE, OPERATE, ACT, PLAIN])
+    kind = random.choice([OPERATE] * 4 + [ACT, ACT, PLAIN])
     if kind != OPERATE:
         return Word("", kind)
     count, mode = random.choice([1, 1, 2, 8]), random.randrange(len(MODES))
@@ -104,8 +104,9 @@ def some_blocks(random, device):
     shared, alike = random.random() < 0.3, random.random() < 0.7
     locks = random.random() < 0.2
     size = memory.rows * COLUMNS
-    first = random.choice([several * each] * 4 + [memory.banks - 1, 0])
-    begin = min(first, memory.banks - 1) * size + random.randrange(min(40, size))
+    first = random.choice([several * each] * 4 + [memory.banks - 1, 0, 0])
+    near = random.randrange(min(40, size))
+    begin = min(first, memory.banks - 1) * size + random.choice([near, size - 1 - near])
     rounds, last = some_round(random), 0
     blocks: list[Block] = []
     for number in range(several):
@@ -124,7 +125,9 @@ def some_blocks(random, device):
         if locks:
             words = [Word("", LOCK, value=7), *words, Word("", UNLOCK, value=7)]
         pulls = any(x.kind == PULL for x in rounds)
-        end = begin + (moved * count + random.choice([-3, 0, 1, 5, 100]) if pulls else 0)
+        end = begin + (
+            moved * count + random.choice([-3, 0, 1, 5, 100, -moved * count // 2]) if pulls else 0
+        )
         head = [Word("", POINT, value=buffer, start=begin, end=max(begin, end))]
         head += [some_word(random) for _ in range(random.randrange(3))]
         tail = random.choice([[], [Word("", ACT)], words])
