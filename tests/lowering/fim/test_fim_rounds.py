@@ -76,18 +76,22 @@ def some_word(random):
     return Word("", OPERATE, count, mode, random.choice(OPERATES))
 
 
-def some_round(random):
-    """Words of a round: operations, with pulls, pushes or neither."""
+def some_round(random, kind):
+    """Words of a round: operations and words of the kind `kind`."""
     words = [some_word(random) for _ in range(random.randrange(1, 6))]
-    kind = random.choice([PULL, PULL, PUSH, PLAIN])
+    every, register = random.random() < 0.7, random.choice([ROP, GIO])
     for _ in range(random.choice([1, 4, 7, 8, 8, 16])):
         if kind == PULL:
-            register, every = random.choice([ROP, GIO]), random.random() < 0.7
             words.append(Word("", PULL, register=register, every=every))
         elif kind == PUSH:
             words.append(Word("", PUSH))
     random.shuffle(words)
     return words
+
+
+def as_pulls(words):
+    """The round of a block that pulls what a block with the round `words` pushes."""
+    return [Word("", PULL, register=ROP) if word.kind == PUSH else word for word in words]
 
 
 def some_blocks(random, device):
@@ -107,12 +111,17 @@ def some_blocks(random, device):
     first = random.choice([several * each] * 4 + [memory.banks - 1, 0, 0])
     near = random.randrange(min(40, size))
     begin = min(first, memory.banks - 1) * size + random.choice([near, size - 1 - near])
-    rounds, last = some_round(random), 0
+    kinds = [PULL, PULL, PUSH, PLAIN]
+    rounds, last = some_round(random, random.choice(kinds)), 0
+    pairs = random.random() < 0.25  # each second block pulls what the block before it pushes
     blocks: list[Block] = []
     for number in range(several):
         buffer = 0 if shared else number % 8
         if not alike:
-            rounds = some_round(random)
+            rounds = some_round(random, random.choice(kinds))
+        if pairs:
+            buffer = number // 2
+            rounds = as_pulls(rounds) if number % 2 else some_round(random, PUSH)
         uses = [1 if x.every else each for x in rounds if x.kind in (PULL, PUSH)]
         moved = sum(uses) * (several if shared else 1)
         most = (memory.banks * size - begin) // moved if moved else 200
@@ -128,7 +137,12 @@ def some_blocks(random, device):
         end = begin + (
             moved * count + random.choice([-3, 0, 1, 5, 100, -moved * count // 2]) if pulls else 0
         )
-        head = [Word("", POINT, value=buffer, start=begin, end=max(begin, end))]
+        end = begin if pairs else max(begin, end)
+        head = [Word("", POINT, value=buffer, start=begin, end=end)]
+        if pairs and number % 2:
+            head = [Word("", PLAIN)] * 20
+        if random.random() < 0.05:
+            words.append(head[0])
         head += [some_word(random) for _ in range(random.randrange(3))]
         tail = random.choice([[], [Word("", ACT)], words])
         banks = tuple(range(number * each, (number + 1) * each))

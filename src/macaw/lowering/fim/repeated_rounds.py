@@ -122,8 +122,9 @@ class RepeatedRounds:
     def _skip(self, earlier: _Snapshot, snapshot: _Snapshot) -> None:
         """Skip as many repetitions of what was executed between two equal states as possible.
 
-        In all of them, blocks stay in their rounds, and pointers stay in their banks and buffers.
-        The next words stay, too, because a block may already wait for what its next word needs.
+        In all of them, pointers stay in their banks, and blocks stay in their rounds: also with
+        their next words, because a block may already wait for what its next word needs. If a buffer
+        has too few columns for the rounds that are skipped, the blocks wait in the last round.
         """
         cycles = snapshot.cycle - earlier.cycle
         places = _differences(earlier.places, snapshot.places)
@@ -133,9 +134,6 @@ class RepeatedRounds:
         for column, moved in zip(snapshot.columns, columns, strict=True):
             bank = column // self._bank_columns
             room.append(((bank + 1) * self._bank_columns, column, moved))
-        for number, column, moved in zip(self._pulled, snapshot.columns, columns, strict=False):
-            if number not in self._pushed:
-                room.append((self._island.buffers[number].end - len(self._every), column, moved))
         turns = max(0, min((end - at) // moved for end, at, moved in room if moved))
         self._postpone(turns * cycles, snapshot.cycle)
         self._blocks[0].stop += turns * places[0]
