@@ -112,9 +112,11 @@ def compare_with_onnxruntime(
     values = graph.evaluate(matrices)
     for tensor, wanted in zip(graph.results, session.run(None, dict(given)), strict=True):
         found = values[tensor.name].reshape(wanted.shape)
-        most = max(1e-3, float(np.abs(wanted).max()))
+        # onnxruntime's Sigmoid of a number below -18 is 0, so that a quotient may be infinite there.
+        known = np.isfinite(wanted)
+        most = max(1e-3, float(np.abs(wanted[known]).max(initial=0)))
         # constants are rounded to fp16
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=0.05 * most)
+        np.testing.assert_allclose(found[known], wanted[known], rtol=0, atol=0.05 * most)
 
 
 def main() -> None:
