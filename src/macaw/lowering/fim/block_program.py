@@ -156,7 +156,7 @@ _LOOP, _ENDLOOP = Word("loop"), Word("endloop")
 def runs(items: Sequence[Item]) -> Iterator[tuple[list[Word], int]]:
     """Yield the words of a program, in the order in which the island executes them.
 
-    Each item is (words, count): the island executes these words `count` times.
+    Each pair is (words, count): the island executes these words `count` times.
     """
     for are_words, group in groupby(items, lambda item: isinstance(item, Word)):
         if are_words:

@@ -30,7 +30,8 @@ class BlocksTiming:
         """Return the cycle in which the last block ends if all start in cycle `begin`.
 
         From the cycle after the end of a block on, other accesses to its banks are possible.
-        `banks` then has the state in which the blocks leave the banks. Raises `ValueError` if the
+        `banks` then has the state in which the blocks leave the banks, for accesses to their banks,
+        or for any accesses after the end. Raises `ValueError` if the
         blocks would wait for one another forever.
         """
         begin = align_up(begin, self._step)

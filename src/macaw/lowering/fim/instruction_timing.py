@@ -83,7 +83,7 @@ class Running:
 
     def __init__(self, island: Island, block: Block, time: int) -> None:
         self.island, self.block, self.time = island, block, time
-        self.words, self.rounds = _words(block.items)
+        self.words, self.repetitions = _words(block.items)
         self.place = 0
         self.stop = -1  # the place before which `go` also stops
         self.operations: dict[tuple[int, int], _Operation] = {}
@@ -98,9 +98,15 @@ class Running:
         self.is_over = False
 
     @property
-    def round(self) -> list[Word]:
-        """The words of one round."""
-        return self.words[self.rounds.first : self.rounds.first + self.rounds.length]
+    def rounds(self) -> Rounds | None:
+        """The rounds that have the next word; None if this word is not repeated."""
+        there = (rounds for rounds in self.repetitions if self.place < rounds.end)
+        rounds = next(there, None)
+        return rounds if rounds is not None and rounds.first <= self.place else None
+
+    def round(self, rounds: Rounds) -> list[Word]:
+        """Return the words of one of the rounds."""
+        return self.words[rounds.first : rounds.first + rounds.length]
 
     def go(self, limit: int) -> None:
         """Execute a word, then further words that start before cycle `limit`, or are private.
@@ -282,20 +288,19 @@ class Rounds(NamedTuple):
         return self.first + self.length * self.number
 
 
-def _words(items: Sequence[Item]) -> tuple[list[Word], Rounds]:
-    """Return the words of a block, with a word after the last one, and its longest repetition.
+def _words(items: Sequence[Item]) -> tuple[list[Word], list[Rounds]]:
+    """Return the words of a block, with a word after the last one, and its repetitions.
 
     An item stands for consecutive plain words, unless a round begins or ends between them.
     """
     words: list[Word] = []
-    longest = Rounds(0, 0, 1)
+    repetitions: list[Rounds] = []
     for several, count in runs(items):
         body = _joined(several)
-        rounds = Rounds(len(words), len(body), count)
-        if count > 1 and rounds.end - rounds.first > longest.end - longest.first:
-            longest = rounds
+        if count > 1:
+            repetitions.append(Rounds(len(words), len(body), count))
         words += body * count
-    return [*words, Word("", _END)], longest
+    return [*words, Word("", _END)], repetitions
 
 
 def _joined(words: Sequence[Word]) -> list[Word]:

@@ -87,8 +87,9 @@ def _fitting(
     """Return `probe` with `banks` and `blocks` and the fewest starts that fit, or None.
 
     A tiling fits if it has at most `rows` rows and `words` words. More items in a start take more
-    of both. So the largest number of items is found by a search in an interval. Each second guess
-    is its middle, the others assume that rows and words are proportional to the items.
+    of both. So the function searches an interval for the largest number of items. Every second
+    guess is the middle of the interval; the others assume that rows and words are proportional to
+    the items.
     """
     strips = part(probe.strips, probe.high)
     best, low, high = None, 1, part(strips, blocks)
