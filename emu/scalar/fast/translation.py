@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from macaw.emu.breaks import Probe
@@ -153,7 +155,7 @@ class Translator(Counting):
         if times is not None:
             self.names |= {"report": self.core.reports.append, "times": times}
         length = len(self.instructions)
-        exec(compile(source, f"<block {self.start:08x}>", "exec"), self.names)
+        exec(_compile(source, f"<block {self.start:08x}>"), self.names)
         return Block(self.names["block"], self.rest[0], code, source, length, self.crosses, times)
 
     def _times(self) -> PassTimes:
@@ -411,6 +413,12 @@ def translate(
     if edition == REPORTING and not made.is_timed:
         made = writer(core, address, instructions, COUNTING)
     return made.block(code)
+
+
+@lru_cache(maxsize=1024)  # devices that execute the same program have blocks with equal texts
+def _compile(source: str, name: str) -> CodeType:
+    """Return the code of the text `source`. Tracebacks name it `name`."""
+    return compile(source, name, "exec")
 
 
 def _wrap_once(lines: Sequence[str]) -> list[str]:
