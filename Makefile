@@ -98,7 +98,7 @@ test-extras: $(READY) vsix
 lint: $(READY)
 	@$(RUN)/ruff check .
 	@$(RUN)/ruff format --check .
-	@$(RUN)/mypy
+	@MYPY_NUM_WORKERS=2 $(RUN)/mypy
 	@$(RUN)/lint-imports --no-logo
 
 check: lint test

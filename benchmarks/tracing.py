@@ -219,21 +219,22 @@ def ratios(row: str, found: Mapping[str, list[float]], table: str = "") -> Itera
 
 
 def long_run(case: Case, short: Mapping[str, list[float]], effort: Effort) -> Iterator[Figure]:
-    """Yield the figures of a run of a loop with `LONGER` times as many passes.
+    """Yield the figures of a run of a loop with `LONGER` times as many passes, if small with 2.
 
     `case` is the short run of the loop, and `short` is what was measured for it. The line through
     the milliseconds that a recording adds to both runs has a constant part, which does not grow
     with the passes. The slope is the time of further passes, as a multiple of that without a
     recording.
     """
-    text = loops(LONGER)[case.name]
+    longer = 2 if effort.small else LONGER
+    text = loops(longer)[case.name]
     program = macaw.assemble(Source(text, "bench.s"), device="base")
-    table = f"{LONGER} times as many passes"
+    table = f"{longer} times as many passes"
     found = measured(Case(case.name, program, case.config), RECORDINGS, effort)
     yield from ratios(case.name, found, table)
     for name in ("as profiled", "groups"):
         both = zip(added(short, name), added(found, name), strict=True)
-        constant = tuple((LONGER * few - many) / (LONGER - 1) for few, many in both)
+        constant = tuple((longer * few - many) / (longer - 1) for few, many in both)
         yield Figure(case.name, f"constant {name}, ms", constant, LOWER, table=table)
         times = zip(short["off"], found["off"], short[name], found[name], strict=True)
         slope = tuple((many * y - few * x) / (many - few) for few, many, x, y in times)

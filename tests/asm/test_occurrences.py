@@ -113,6 +113,7 @@ def renamed(document: Document, place: tuple[int, int], name: str) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("seed", range(10))
 def test_words_of_one_thing_are_its_references_and_are_renamed(seed: int) -> None:
     chance = random.Random(seed)
@@ -160,6 +161,7 @@ NOT_SUGGESTED = [
 ]
 
 
+@pytest.mark.once
 def test_what_a_source_has_is_suggested_at_its_place() -> None:
     """Each instruction, directive, register and symbol of the corpus is among the suggestions.
 

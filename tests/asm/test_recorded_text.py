@@ -163,6 +163,7 @@ def compare(text: str, recordings: Recordings, folder: Path | None = None) -> No
         assert found == expected
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("others", [0.0, 0.02, 0.2])
 def test_random_edits(others: float) -> None:
     for seed in range(tries(12)):

@@ -33,6 +33,7 @@ def page(seed: int, noise: float, factor: float = 1, better: str = LOWER) -> dic
     return {"case": Result(origin, tuple(figures))}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("factor", "noise"), [(1.02, 0.003), (1.05, 0.008), (1.2, 0.03)])
 @pytest.mark.parametrize("better", [LOWER, HIGHER])
 def test_a_planted_slowdown_is_named(factor: float, noise: float, better: str) -> None:
@@ -47,6 +48,7 @@ def test_a_planted_slowdown_is_named(factor: float, noise: float, better: str) -
     assert factors == pytest.approx([factor] * len(factors), rel=4 * noise)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("noise", [0.002, 0.02, 0.1])
 def test_noise_is_no_change(noise: float) -> None:
     found = [compare(page(n, noise), page(n + 1, noise)) for n in range(0, 2 * PAIRS, 2)]

@@ -104,6 +104,7 @@ def slow_load(debug: Session, seconds: float):
     return load
 
 
+@pytest.mark.once
 @needs_gdb
 @pytest.mark.parametrize("seconds", [5])
 def test_a_handshake_may_take_its_time(tmp_path, seconds):

@@ -556,6 +556,7 @@ def test_two_cores_of_one_number_are_refused() -> None:
     assert NEVER > 1 << 60
 
 
+@pytest.mark.once
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_a_damaged_file_is_refused_or_is_the_same(

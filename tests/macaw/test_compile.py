@@ -185,6 +185,7 @@ def test_the_table_has_the_columns_that_fit(compiled, image):
     assert len(narrow.columns) < len(wide.columns) == 12
 
 
+@pytest.mark.once
 def test_the_command(folder, image):
     onnx.save(small_model(), folder / "model.onnx")
     done = command("compile", "model.onnx", "-o", "made", cwd=folder)

@@ -270,6 +270,7 @@ UNIT = 0x1000_0000
 EXTERNAL = 0x8000_0000
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_causes_name_arrays_of_the_layer_that_uses_them(network, folder, engine):
     """Causes name the arrays of the layer that uses them.

@@ -60,6 +60,7 @@ def test_real_numbers_on_vc(attributes):
     np.testing.assert_array_equal(network.evaluate({"x": x})["y"], run.outputs["y"])
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("attributes", [{}, {"pads": [1, 2], "strides": [2]}])
 def test_integers_on_the_array(attributes):
     made = sound_model(**attributes)

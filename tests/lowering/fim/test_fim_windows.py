@@ -199,7 +199,7 @@ def test_the_cycles_in_the_guide():
 
 
 def test_the_islands_share_a_convolution():
-    graph = convolution(10, 64, 64)
+    graph = convolution(10, 32, 64)
     lowered = macaw.lower_graph(graph)
     steps = lowered.plan.steps
     assert all([task.kind for task in step.tasks] == [GATHER, PRODUCT] for step in steps)

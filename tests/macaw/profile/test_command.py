@@ -150,6 +150,7 @@ def test_marks_that_are_not_there(tool: Tool) -> None:
     assert "bracket instructions with trace_begin and trace_end" in done.stderr
 
 
+@pytest.mark.once
 def test_a_foreign_executable(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,6 +58,7 @@ def test_each_point_is_a_run_on_its_device(layer: Path) -> None:
     assert len({len(column) for column in columns.values()}) == 1
 
 
+@pytest.mark.once
 def test_an_operation_is_lowered_for_each_device(tmp_path: Path) -> None:
     weights = np.random.default_rng(0).integers(-5, 6, (16, 32)).astype(np.int8)
     np.save(tmp_path / "w.npy", weights)
@@ -70,6 +71,7 @@ def test_an_operation_is_lowered_for_each_device(tmp_path: Path) -> None:
         assert outcome.metrics["predicted"] == lowering.cost.cycles
 
 
+@pytest.mark.once
 def test_a_network_is_compiled_for_each_device(tmp_path: Path) -> None:
     net = ROOT / "programs" / "network" / "net"
     pixels = np.load(ROOT / "programs" / "network" / "pixels.npy")[0]
@@ -370,6 +372,7 @@ def test_the_energy_of_a_batch_is_the_sum_of_its_items(layer: Path, tmp_path: Pa
     assert energies[1] == pytest.approx(2 * energies[0])
 
 
+@pytest.mark.once
 def test_energies_of_lowered_operations(tmp_path: Path) -> None:
     saved_graph(tmp_path / "m.onnx")
     np.save(tmp_path / "w.npy", np.ones((8, 16), np.int8))
