@@ -110,6 +110,7 @@ EXAMPLES = {"nnp": 3}  # its state is large
 moves = st.lists(st.tuples(st.sampled_from([*FORTH, *BACK]), st.integers(1, 6)), min_size=3, max_size=10)  # fmt: skip
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", CORES)
 def test_a_position_is_one_state(name, engine):

@@ -187,6 +187,7 @@ def test_other_organisations_and_constraints(device):
         check_alternating(alternating(kind, device))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("kind", "interval", "mode"),
     [

@@ -159,6 +159,7 @@ def test_a_convolution_names_its_groups():
     assert [task.groups for task in products(read(convolution(6, 4, 1, 3, 5)).graph)] == [1]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 @pytest.mark.parametrize("sizes", [(24, 24, 3, 1, 8), (8, 8, 2, 3, 4), (4, 8, 4, 3, 5)])
 def test_the_program_has_the_bits_of_the_islands(sizes, engine):

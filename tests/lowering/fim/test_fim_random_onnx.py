@@ -10,6 +10,7 @@ from tests.lowering.fim.random_onnx import checked
 REFUSAL = re.compile(r"node \S+ \(\w+\): ")
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", [3, 9, 12, 15, 23, 27, 36, 596])
 def test_a_random_model_is_exact(seed):
     """A random model has exact results, and takes exactly the predicted cycles."""

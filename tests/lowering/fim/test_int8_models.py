@@ -143,7 +143,7 @@ def check(
     return found
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(tries(16)))
 def test_random_models(seed: int) -> None:
     check(quantised(seed), seed)

@@ -91,6 +91,7 @@ def test_the_core_that_takes_less(image, core):
     np.testing.assert_array_equal(run.outputs[program.symbols["y"]], compute(operation, x))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 @pytest.mark.parametrize(
     ("shape", "device"), [((3, 20, 40), "base"), ((6, 5, 7), "tiny"), ((1, 9, 33), "tiny")]

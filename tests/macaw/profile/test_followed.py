@@ -255,7 +255,7 @@ EACH_SAMPLE = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.few(20)
+@pytest.mark.few(12)
 @EACH_SAMPLE
 def test_a_run_without_the_cause_is_shorter_by_a_fifth_of_the_price(name: str) -> None:
     for finding in findings.find(charged(name))[:MOST]:
