@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import ceil, gcd
 
 import numpy as np
 
-from macaw.isa.config import Configuration
 from macaw.isa.pe import ACCUMULATORS
-from macaw.isa.typed_records import NamedTuple
 from macaw.lowering.finishing import factor_bytes
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.mapping import WEIGHT
@@ -38,7 +35,7 @@ from macaw.lowering.row_program import (
     loads_factors,
     program_bytes,
 )
-from macaw.lowering.slab_padding import PaddedSlabs, padded_slabs
+from macaw.lowering.slab_padding import padded_slabs
 from macaw.lowering.sliding_window import SlidingWindowPlan
 from macaw.lowering.transfers import (
     Transfer,
@@ -114,10 +111,9 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
 
     `density` is the share of activations that are not zero, padding not counted.
     """
-    slabs = padded_slabs(plan)
-    entries, program = _entries(plan), program_bytes(plan)
-    moves = _IterationTransfers.of(plan, slabs)
+    entries, moves, program = _entries(plan), _IterationTransfers.of(plan), program_bytes(plan)
     control = IterationCycles.of(plan.config)
+    slabs = padded_slabs(plan)
     if slabs is not None:
         density *= slabs.inside
     turn = rows = joins = dma = cp = loading = 0.0  # the numbers below are averages over iterations
@@ -128,7 +124,7 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
         )
         if last and factor_bytes(plan):  # with the config packet for the factors
             row += CONFIG_CYCLES + factor_bytes(plan) / plan.config["dist.bus_bytes"]
-        move, code = _overlapped_work(plan, moves, control, entering, first, last)
+        move, code = _overlapped_work(plan, moves, entering, first, last)
         loads = _cycles_of_transfers(plan, _step_loads(plan, moves, entering, first, last))
         loading += share * loads
         rows, joins = rows + share * row, joins + share * join
@@ -141,7 +137,7 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     # reads and writes are both of external memory, so they take turns on its channel
     if first_copies(plan):
         pad = 2 * _cycles_of_transfers(plan, _shapes(1, first_copies(plan)))
-    fill = _cycles_of_transfers(plan, [TransferShape(1, 1, program)])
+    fill = _transfer_cycles(plan, TransferShape(1, 1, program))
     around = control.begin + 2 * fill + pad + load + store
     # The first iteration overlaps only loads, the last one only stores.
     begin = max(rows, loading + control.store, cp) + joins + control.turn if steps > 1 else 0.0
@@ -161,7 +157,7 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
 
 def traffic(plan: ProductPlan) -> Traffic:
     """Return the exact number of bytes that a plan's program moves."""
-    return _traffic(plan, _IterationTransfers.of(plan, padded_slabs(plan)), program_bytes(plan))
+    return _traffic(plan, _IterationTransfers.of(plan), program_bytes(plan))
 
 
 def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Traffic:
@@ -195,7 +191,8 @@ def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Tra
 # Cycles of the dma
 
 
-class TransferShape(NamedTuple):
+@dataclass(frozen=True)
+class TransferShape:
     """Dma transfers of one shape: `times` transfers of `rows` rows of `row_bytes` bytes each."""
 
     times: float
@@ -226,8 +223,9 @@ class _IterationTransfers:
     zero_bytes: int  # bytes of zeros that pad slabs, in all iterations
 
     @classmethod
-    def of(cls, plan: ProductPlan, slabs: PaddedSlabs | None) -> _IterationTransfers:
+    def of(cls, plan: ProductPlan) -> _IterationTransfers:
         results = _shapes(len(result_grid(plan)), results_of(plan, 0, 0))
+        slabs = padded_slabs(plan)
         if slabs is not None:
             zeros = TransferShape(
                 slabs.zeroed_share, slabs.unit_slabs * slabs.plan.slab_rows, slabs.line
@@ -241,23 +239,19 @@ class _IterationTransfers:
 
 
 def _cycles_of_transfers(plan: ProductPlan, shapes: Iterable[TransferShape]) -> float:
-    """Return the cycles of transfers between external and on-chip memory (docs/memory.md)."""
-    width, start, divider = _transfer_settings(plan.config)
-    cycles = 0.0
-    for times, rows, row_bytes in shapes:
-        # The aligned blocks that a row touches, averaged over all places where it may begin.
-        grain = gcd(round(row_bytes), width)
-        beats = rows * (1 + max(0.0, row_bytes - grain) / width)
-        cycles += times * ((start + beats + 1) * divider)
-    return cycles
+    return sum(shape.times * _transfer_cycles(plan, shape) for shape in shapes)
 
 
-@lru_cache
-def _transfer_settings(config: Configuration) -> tuple[int, int, int]:
-    """Return (bytes of a beat, dma cycles before the first beat, device cycles of a dma cycle)."""
+def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
+    """Return the cycles of one transfer between external and on-chip memory (docs/memory.md)."""
+    rows, row_bytes = shape.rows, shape.row_bytes
+    config = plan.config
     width = min(config["dma.width"], config["mem.external_width"])
+    # The aligned blocks that a row touches, averaged over all places where it may begin.
+    grain = gcd(round(row_bytes), width)
+    beats = rows * (1 + max(0.0, row_bytes - grain) / width)
     start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
-    return width, start, config["dma.divider"]
+    return float((start + beats + 1) * config["dma.divider"])
 
 
 def _step_loads(
@@ -282,17 +276,13 @@ def _step_loads(
 
 
 def _overlapped_work(
-    plan: ProductPlan,
-    moves: _IterationTransfers,
-    control: IterationCycles,
-    entering: bool,
-    first: bool,
-    last: bool,
+    plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> tuple[float, float]:
     """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration.
 
     The iteration loads activations if `entering`, starts sums if `first`, ends them if `last`.
     """
+    control = IterationCycles.of(plan.config)
     shapes = list(_step_loads(plan, moves, entering, first, last))
     if last:
         shapes += moves.results

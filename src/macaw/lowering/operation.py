@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -79,7 +79,6 @@ class Types:
         return cls(chosen.activation, chosen.weight, total, result)
 
     @staticmethod
-    @lru_cache
     def size(dtype: str) -> int:
         """Return the number of bytes of an element of type `dtype`."""
         return int(np.dtype(dtype).itemsize)
