@@ -37,7 +37,10 @@ class Move:
 
 
 class MoveLog:
-    """Records the transfers of a core, the mover, and listens to all cores of its device."""
+    """Records the transfers of one core (the mover), with the makers and users of their data.
+
+    The log learns them from the reads and writes that all cores of the device announce.
+    """
 
     def __init__(self, mover: Core) -> None:
         self.mover = mover

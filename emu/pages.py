@@ -77,7 +77,7 @@ class Sleeper(Protocol):
     """A core that skips acts until another core could see their effects, and then does them."""
 
     def note_use(self, time: int) -> None:
-        """Do the skipped acts before cycle `time`, when another core uses the same memory."""
+        """Do the skipped acts before cycle `time`, in which another core uses the same memory."""
 
     def interrupt(self, time: int) -> None:
         """Do the skipped acts before cycle `time`, and skip no acts from then on."""

@@ -1,9 +1,9 @@
-"""The register groups of a trace block: they determine which instructions each group records.
+"""Opens and closes the register groups of a trace block, which record instructions.
 
 A group opens at the first instruction that it records, and closes after the last one. These places
-are the borders. A core may report all instructions from one border to the next by a single call.
-Then the block writes the record at once, and `open` only remembers which groups open. The block
-makes a `Recording` for such a group only if the core reports single instructions.
+are the borders. First `open` only remembers which groups are open. If the core then reports all
+instructions up to the next border by a single call, the block writes their record at once. The
+block makes a `Recording` for a remembered group only if the core reports single instructions.
 """
 
 from __future__ import annotations

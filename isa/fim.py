@@ -97,7 +97,7 @@ class RowOperand(Named):
 
 @dataclass(frozen=True)
 class RowIncrement(Immediate):
-    """The operand kind for what `act` adds to a row register."""
+    """The operand kind for the number that the instruction `act` adds to a row register."""
 
     unprinted = 0
 

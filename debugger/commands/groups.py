@@ -44,9 +44,10 @@ class Group:
 
 
 def groups_table(context: Context, text: str | None) -> Answer:
-    """Return the table of `info groups` for the places in `text`; without `text`, for the focus.
+    """Return the table of `info groups`: units with the same instruction and state are one row.
 
-    A focus on a core that has no units means all cores.
+    `text` names places whose units the table has. Without it, the table has the units of the focus,
+    or of all cores if the focus is a core without units.
     """
     session = context.session
     members = groups(session, units(session, places(session.device, text) if text else None))

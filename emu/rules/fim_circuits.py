@@ -83,12 +83,12 @@ def column_lead(operation: Operation, t_column: int, step: int) -> int:
 
 
 def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tuple[int, int]:
-    """Return two distances in cycles between repeats of an operation.
+    """Return two distances in cycles, from the start of a repeat of an operation to the next start.
 
     The first distance is the time that the circuit alone needs. The second distance also includes
     the waits for the column commands of the bank. `t_ccdl` is the constraint for column commands of
-    one bank. `busy` is the time for which the ALU is busy, in cycles of the island's clock; the
-    results are device cycles.
+    one bank. `busy` is the time for which the ALU is busy, in cycles of the island's clock. Such a
+    cycle has `step` device cycles; the results are device cycles.
     """
     circuit = step * busy if operation.computes else step
     return circuit, max(circuit, align_up(t_ccdl, step)) if operation.has_column else circuit

@@ -1,4 +1,4 @@
-"""The operand `out=` of an exe packet: where its results are written."""
+"""Reads the operand `out=` of an exe packet, which says where the packet's results are written."""
 
 from __future__ import annotations
 

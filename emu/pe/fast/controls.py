@@ -45,7 +45,8 @@ class LockstepControls(ClusterControls):
     def act(self, now: int) -> bool:
         """Make the group and the control units act in cycle `now`.
 
-        Return whether a control unit acted, or a group existed or formed. Raises `Fault`.
+        Return whether a control unit acted, or a group existed before or was formed in this cycle.
+        Raises `Fault`.
         """
         acted = False
         core, due = self.context.core, self.state.due

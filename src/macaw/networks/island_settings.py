@@ -19,7 +19,7 @@ from macaw.networks.native_definitions import native_definitions
 
 @dataclass(frozen=True)
 class IslandSettings:
-    """Which layers of a network islands compute, and into which parts their products are divided.
+    """The layers of a network that islands compute, and the parts of the layers' products.
 
     `names` are the layers and operators that the user chose. `parts` has the parts of each layer's
     products (`ProductPart`) by the layer's name. The layout of a part decides in which order the

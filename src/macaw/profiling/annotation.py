@@ -23,8 +23,8 @@ KIND = "macaw annotation"
 class LineCost:
     """The cycles, MACs and bytes that a line cost one core.
 
-    The keys of `run` and `cycles` are causes of `macaw.isa.causes`. `whom` divides the waits in
-    `run` by what the core waited for.
+    `run` has the cycles on the critical path, `cycles` those of the core, times its units; both by
+    causes of `macaw.isa.causes`. `whom` divides the waits in `run` by what the core waited for.
     """
 
     core: str  # "pe[0]"

@@ -92,8 +92,8 @@ class FusedTask:
     def traits(self, form: int, layout: int) -> Traits:
         """Return the properties on which the task's cycles depend, in a number format and layout.
 
-        For a sum of several products, the k of the returned shape is the sum over the products, in
-        which the k of each product is padded to whole tiles.
+        For a sum of several products, the k of the returned shape is the sum of the products' k,
+        each padded to whole tiles.
         """
         pairs = [product.inputs for product in self.products]
         (a, b), depths = pairs[0], tuple(a.columns for a, _ in pairs)
