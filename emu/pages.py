@@ -28,14 +28,14 @@ class AddressBudget:
 
     Cores, ports and memory of a device refer to each other. So Python frees an unused device only
     when it searches for reference cycles. Python starts this search after a certain number of new
-    objects, whatever their size. This class starts the search after a certain number of bytes:
-    the first one when all memories, used or unused, would have more than `most` bytes.
+    objects, whatever their size. This class starts the search after a certain number of bytes.
     """
 
-    def __init__(self, most: int = 2 << 30) -> None:
+    MOST = 2 << 30  # the bytes of all memories, used or unused, at which the first search starts
+
+    def __init__(self) -> None:
         self.bytes = 0
-        self.most = most
-        self._used = 0  # the bytes in use after the last search
+        self._limit = self.MOST
 
     def allocate(self, size: int) -> NDArray[np.uint8]:
         """Return an array of `size` zero bytes; pages that are never touched take no memory.
@@ -44,7 +44,7 @@ class AddressBudget:
         `np.zeros`. After some large blocks were freed, the C library takes new blocks from its heap
         and clears them, so that all their bytes would take memory.
         """
-        if self.bytes + size > max(self.most, 2 * self._used):
+        if self.bytes + size > self._limit:
             self._search()
         try:
             made = mmap.mmap(-1, size)
@@ -67,7 +67,7 @@ class AddressBudget:
     def _search(self) -> None:
         """Free unused devices. The next search comes when the bytes in use have doubled."""
         gc.collect()
-        self._used = self.bytes
+        self._limit = max(self.MOST, 2 * self.bytes)
 
 
 ADDRESS_BUDGET = AddressBudget()  # one for each process, because a process has one address space

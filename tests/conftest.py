@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from macaw.emu.pages import ADDRESS_BUDGET
 from tests import installed as installation
 from tests.fuzzing import IN_CI
 
@@ -29,11 +28,6 @@ settings.load_profile("macaw")
 # `make test` exports these; a `make` that a test starts would print its folders because of them.
 for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
     os.environ.pop(name, None)
-
-# A process of a user searches for unused devices when their memories have 2 GB of addresses.
-ADDRESS_BUDGET.most = 8 << 30
-BETWEEN = 8  # files of tests from one search for unused objects to the next
-_FILES = pytest.StashKey[int]()  # the number of files whose tests have been executed
 
 LONGER = 10
 FEWER = 0.2
@@ -145,10 +139,7 @@ def pytest_runtest_teardown(
 ) -> Generator[None, None, None]:
     yield
     if nextitem is None or nextitem.path != item.path:  # what the tests of a file share is gone
-        files = item.config.stash.get(_FILES, 0) + 1
-        item.config.stash[_FILES] = files
-        if files % BETWEEN == 0:
-            _freeze_what_lives()
+        _freeze_what_lives()
 
 
 def _freeze_what_lives() -> None:
