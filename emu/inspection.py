@@ -23,12 +23,12 @@ class Stall(NamedTuple):
 
     A part is a component of a core that waits by itself: a block of an island, a bus, or the run of
     an instruction sequence. `part` is its name, empty for the core as a whole. `on` is a phrase for
-    what would end its wait, which began in cycle `since`; it is empty if the part does not wait.
-    `cores` is the mask of the cores that could end the wait. `parts` are the parts of the same core
-    that could end it, each with the address of the word that would. `whom` names these parts, or
-    the unit of the core for which the part waits. In cycle `until` the part continues by itself.
-    `note` is a phrase for what it does or tries to do, `cause` a leaf of `macaw.isa.causes` for its
-    present cycles. `ended` says whether it is idle.
+    what would end its wait, empty if the part does not wait. `since` is the cycle in which the wait
+    began. `cores` is the mask of the cores that could end the wait. `parts` are the parts of the
+    same core that could end it, each with the address of the word that would. `whom` names these
+    parts, or the unit of the core for which the part waits. In cycle `until` the part continues by
+    itself. `note` is a phrase for what the part does or tries to do. `cause` is a leaf of
+    `macaw.isa.causes`: the cause of its present cycles. `ended` says whether the part is idle.
     """
 
     part: str = ""

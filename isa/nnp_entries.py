@@ -87,9 +87,10 @@ class Volume:
         return y * self.stride_y * self.width + x * self.stride
 
     def window(self, iteration: int) -> tuple[int | None, ...]:
-        """Return the offset in the volume of each vector in the window of an iteration.
+        """Return the offsets of the vectors that the window of an iteration covers.
 
-        None in the result means a vector in the padding.
+        An offset is counted in native vectors from the start of the volume. None stands for a
+        vector of the padding.
         """
         down, over = divmod(iteration, self.across)
         left = over * self.stride - self.pad

@@ -127,7 +127,7 @@ class IslandOrigins(Origins):
         self._setters[block.index] = {**self._setters.get(block.index, {}), ROW: origin}
 
     def set_by_host(self, name: str, value: int, time: int, address: int | None) -> None:
-        """Record that the host sets the register `name` of unused circuits to `value`.
+        """Record that the host sets the register `name` to `value` in circuits that no block uses.
 
         `address` is the address of the host's instruction, `time` its cycle.
         """

@@ -1,4 +1,8 @@
-"""The units that all clusters of a row share, together with the data of the row."""
+"""Collects the objects that all clusters of a row share.
+
+They are the data of the row (`RowContext`), its output queues, special-function units, stores, data
+loading and trace, and the cache of expanded steps.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from macaw.emu.pe.stores import Stores
 
 
 class RowUnits:
-    """The units that all clusters of a row share.
+    """The objects that all clusters of a row share.
 
     The engine chooses the class of `special`, the special-function units.
     """

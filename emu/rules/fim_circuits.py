@@ -109,9 +109,10 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
 
 
 def all_stored(arrivals: Sequence[int]) -> int:
-    """Return the cycle from which all columns that were pushed into a buffer are stored.
+    """Return the first cycle in which all columns that were pushed into a buffer are stored.
 
     `arrivals` has, in ascending order, the cycles in which the last few columns are stored.
+    Earlier columns are already stored. The result is 0 if `arrivals` is empty.
     """
     return arrivals[-1] if arrivals else 0
 

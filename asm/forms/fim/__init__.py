@@ -46,7 +46,7 @@ _RULED = ("block", "end", "endall", "loop", "endloop", "mmr")
 
 
 class FimPart(CorePart):
-    """The part of an island."""
+    """The part of a source that belongs to one island: it assembles blocks, words and moves."""
 
     def __post_init__(self) -> None:
         config = self.state.config

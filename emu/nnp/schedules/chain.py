@@ -104,9 +104,10 @@ class Chain:
         return [operation for operation in self.operations if operation.unit == unit]
 
     def addresses(self, access: Access, first: int, count: int) -> Addresses:
-        """Return the entries of an access in `count` iterations from iteration `first` on.
+        """Return the addresses of the memory entries that `access` reads or writes.
 
-        The result has shape (count, vectors).
+        The result has shape (count, vectors), with a row for each of `count` iterations from
+        iteration `first` on. Entries of a window that are outside of the volume are PADDING.
         """
         key = access.at, first, count
         addresses = self._addresses.get(key)

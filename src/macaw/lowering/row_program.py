@@ -244,7 +244,7 @@ def _entry_exes(plan: ProductPlan, packets: Packets) -> int:
 
 
 def all_arrays(plan: ProductPlan) -> list[Array]:
-    """Return all arrays in each half of an on-chip unit, with scales and tables of results."""
+    """Return all arrays in each half of an on-chip unit, also scales and table of the results."""
     result = arrays(plan)
     if plan.product.scales is not None:
         result.append(Array(SCALE, "float32", (factor_slots(plan),), "a scale for each PE"))
@@ -326,7 +326,7 @@ def takes_sums(plan: ProductPlan) -> bool:
 
 @singledispatch
 def arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays in each half of an on-chip unit, except scales and tables of results."""
+    """Return the arrays in each half of an on-chip unit, without those that turn sums into results."""
     tile, types, part = plan.tile, plan.types, plan.partition
     clusters = 1 if plan.shares_activations else part.clusters
     sums = (tile.groups, plan.summing_clusters * plan.pes, plan.lanes)

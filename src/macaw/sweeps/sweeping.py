@@ -1,4 +1,8 @@
-"""Sweeps settings of the device: runs a subject at all points, in processes or on a cluster."""
+"""Sweeps settings of the device, in processes or on a cluster.
+
+The subject of a sweep is a program, a lowered operation or graph, or a network. It runs at each
+point, which gives each swept setting one of its values.
+"""
 
 from __future__ import annotations
 

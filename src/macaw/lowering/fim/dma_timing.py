@@ -57,7 +57,10 @@ class Copy(NamedTuple):
 
     @property
     def side(self) -> tuple[Location, int]:
-        """The side of the copy that is in an island, and its stride; else the destination."""
+        """The location and the stride of one side of the copy.
+
+        It is the source if the source is in an island, else the destination.
+        """
         if self.src.memory == ISLAND:
             return self.src, self.src_stride
         return self.dst, self.dst_stride

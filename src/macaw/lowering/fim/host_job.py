@@ -1,8 +1,8 @@
 """Does gather and scatter on the host, by copies of the dma.
 
-The result is made in pieces of up to `PIECE` bytes, which pass through cp's local memory. The dma
-makes one copy after the other, so all results of several pieces can share the same bytes of local
-memory.
+The dma makes the result in pieces of up to `PIECE` bytes, which pass through cp's local memory. It
+makes one copy after the other, so all results that need more than one piece share the same bytes of
+local memory.
 """
 
 from __future__ import annotations

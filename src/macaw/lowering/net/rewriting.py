@@ -186,7 +186,7 @@ class Rewriting:
         return wide
 
     def finished(self, layer: Layer, output: Requantisation) -> tuple[str, Requantisation]:
-        """Add an int16 tensor for a layer's result before its zero point is added.
+        """Add an int16 tensor, which will hold a layer's result without its zero point.
 
         Return the name of this tensor, and the requantisation that makes it from the layer's sums.
         `output` is the requantisation to the layer's own result. The caller lets a new layer make

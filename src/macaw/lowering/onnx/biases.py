@@ -29,10 +29,10 @@ Runs = Sequence[Mapping[str, NDArray[Any]]]
 def correct_biases(
     made: QuantisedGraph, network: Network, graph: Graph, plain: Network, runs: Runs
 ) -> QuantisedGraph:
-    """Return the quantised graph `made` with corrected biases.
+    """Return the quantised graph `made` with biases that reduce the mean errors of its layers.
 
-    `network` is the network of `made`; `graph` and `plain` are the floating-point graph and its
-    network. `runs` has the inputs of each run.
+    `network` is the network of `made`. `graph` and `plain` are the floating-point graph and its
+    network, with whose results the layers are compared. `runs` has the inputs of each run.
     """
     some = runs[:RUNS]
     wanted = _means(graph, plain, made, some)

@@ -98,7 +98,7 @@ class Columns:
             k.put(f"li {STRIDE}, {self.granule}", "bytes of a lane that is aligned")
 
     def load(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
-        """Write code that loads a group into `registers`.
+        """Write code that loads a group of channels into the vector registers `registers`.
 
         The address is the register `pointer` plus `offset` bytes. It must be a multiple of
         `granule`.
@@ -107,10 +107,10 @@ class Columns:
             self._access(k, "l", register, pointer, offset + VECTOR_BYTES * number)
 
     def store(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
-        """Write code that stores a group from `registers`.
+        """Write code that stores a group of channels from the vector registers `registers`.
 
         The address is the register `pointer` plus `offset` bytes. If a position has fewer channels
-        than lanes, the code stores them one by one.
+        than a group has lanes, the code stores the channels one by one.
         """
         if not self.narrow:
             for number, register in enumerate(registers):

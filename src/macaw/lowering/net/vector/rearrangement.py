@@ -64,7 +64,7 @@ class Rearrange(VectorOperation):
 
     @property
     def title(self) -> str:
-        """The name of the movement."""
+        """The name of this movement of elements in reports and sources."""
         return self.name
 
     def check(self) -> None:
