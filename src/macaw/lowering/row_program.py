@@ -326,7 +326,7 @@ def takes_sums(plan: ProductPlan) -> bool:
 
 @singledispatch
 def arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays in each half of an on-chip unit, without those that turn sums into results."""
+    """Return the arrays in each half of an on-chip unit, but no scales and table of the results."""
     tile, types, part = plan.tile, plan.types, plan.partition
     clusters = 1 if plan.shares_activations else part.clusters
     sums = (tile.groups, plan.summing_clusters * plan.pes, plan.lanes)
