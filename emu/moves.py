@@ -39,7 +39,7 @@ class Move:
 class MoveLog:
     """Records the transfers of one core (the mover), with the makers and users of their data.
 
-    The log learns them from the reads and writes that all cores of the device announce.
+    The log learns them from the reads and writes that the other cores of the device announce.
     """
 
     def __init__(self, mover: Core) -> None:

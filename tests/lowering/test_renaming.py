@@ -111,7 +111,10 @@ def test_other_names_change_nothing(kind: Callable[..., Any], seed: int) -> None
 
 
 def test_names_are_other_ones_and_meet_those_of_the_lowering() -> None:
-    models = [random_model(seed) for seed in range(10)]
-    names = [x.name for each in models for x in renamed(each, 1).graph.initializer]
-    assert {x.name for each in models for x in each.graph.initializer}.isdisjoint(names[:3])
-    assert any(name.endswith(("_bias", "_1", "_sum")) for name in names)
+    pairs = []
+    for model in map(random_model, range(10)):
+        old, new = model.graph.initializer, renamed(model, 1).graph.initializer
+        assert len({tensor.name for tensor in new}) == len(old)
+        pairs += [(one.name, other.name) for one, other in zip(old, new, strict=True)]
+    assert sum(one == other for one, other in pairs) < len(pairs) / 10
+    assert any(name.endswith(("_bias", "_1", "_sum")) for _, name in pairs)
