@@ -169,7 +169,21 @@ def serving(allow_shell: bool = False) -> Iterator[Client]:
         finally:
             os.close(from_client)
             thread.join(WAIT)
+            _join_readers()
             os.close(from_server)
+            assert not thread.is_alive()
+
+
+def _join_readers() -> None:
+    """Wait until the threads that read requests have ended.
+
+    `serve` returns after `disconnect` without waiting for them, because an editor may leave its
+    pipe open. Such a thread could otherwise read from the pipe of the next test, which may have the
+    same file descriptor.
+    """
+    for thread in threading.enumerate():
+        if thread.name == "dap":
+            thread.join(WAIT)
             assert not thread.is_alive()
 
 
