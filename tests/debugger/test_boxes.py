@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.operands import display_value
 from macaw.debugger.commands.text import answer_text
 from macaw.debugger.expressions import ExpressionError
 from macaw.debugging import DebuggerFiles
@@ -127,6 +128,19 @@ def test_a_display_shows_a_queue_from_its_head_on(at_work):
     at_work.execute("stepc")
     (answer,) = at_work.execute("display").answers
     assert answer.rows[0][2] == at_work.execute("print q1").rows[0][1]
+
+
+def test_queues_are_those_of_the_present_cycle():
+    """Both engines print the same items in each cycle in which a run stops."""
+    runs = [session("layer", engine) for engine in ENGINES]
+    for debug in runs:
+        debug.set_focus("pe[0,0].0")
+    for _ in range(15):
+        for debug in runs:
+            debug.stepc(13)
+        for name in ("q1", "q2", "weights", "input", "output"):
+            items = [str(display_value(debug, debug.expression(name))) for debug in runs]
+            assert items[0] == items[1], name
 
 
 def test_each_name_of_a_box_that_is_offered_is_one(at_work):

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from macaw.debugger.frame_builder import ELEMENTS
 from macaw.debugger.layout import LEAST, PANELS, Rectangle, divide, fill
 from macaw.debugger.views import draw, need
-from macaw.debugger.views.area import ASCII, UNICODE, Area
+from macaw.debugger.views.area import ASCII, UNICODE, Area, cut_text, line
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import session
 from tests.debugger.screens import Screen
@@ -29,6 +29,13 @@ SITUATIONS = {
     "a bank": ("fim_mlp", ["stepc 1300", "focus fim[0,1]", "break *0x10000", "stepc 20"]),
     "vc": ("vector_dot", ["stepc 100", "focus vc", "stepi 3"]),
 }
+
+
+@pytest.mark.parametrize("width", [-1, 0, 1, 2, 3])
+def test_a_row_is_never_wider_than_its_place(width):
+    """The sign of a cut row also takes a cell, so no sign fits into no cells."""
+    row = cut_text(line("abc"), width, UNICODE)
+    assert row.plain == {-1: "", 0: "", 1: "…", 2: "a…", 3: "abc"}[width]
 
 
 @cache

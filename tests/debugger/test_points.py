@@ -162,6 +162,18 @@ def test_a_dprintf_prints_and_goes_on():
     assert printed == [("dprintf", b"2 of 72\n"), ("dprintf", b"1 of 75\n")]
 
 
+def test_short_names_of_a_dprintf_are_those_of_the_core_that_reaches_it():
+    printed = []
+    debug = of_source(
+        ".core cp\n_start: li a0, 7\nhere: li a1, 9\nebreak\n",
+        on_output=lambda stream, data: printed.append(data),
+    )
+    debug.set_focus("pe[0,0].0")
+    debug.points.add("dprintf", "here", form="%d", values=("a0",))
+    debug.cont()
+    assert printed == [b"7\n"]
+
+
 def test_points_are_changed_kept_and_loaded():
     debug = of_source(STORE_LOOP)
     debug.points.add("break", "loop", condition="s0 == 3", commands=("print s0", "continue"))

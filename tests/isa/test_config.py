@@ -364,6 +364,12 @@ def test_any_edit_of_a_real_file(data):
     assert config.parse(device.to_toml()) == device
 
 
+def test_a_file_may_have_any_name(tmp_path):
+    path = tmp_path / "my_device"
+    path.write_text(config.load("tiny").to_toml(), "utf-8")
+    assert config.load(str(path)) == config.load("tiny")
+
+
 def is_legal(setting, value):
     if setting is None or type(value) is not type(setting.default):
         return False
