@@ -95,6 +95,7 @@ def by_screen(transcript):
     return heard
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda one: one.path.stem)
 def test_script_batch_and_screen_give_the_same_records(transcript, tmp_path, monkeypatch, capsys):
     ways = []

@@ -200,13 +200,13 @@ def test_the_cycles_in_the_guide():
 
 
 def test_the_islands_share_a_convolution():
-    graph = convolution(10, 32, 64)
+    graph = convolution(6, 16, 32)
     lowered = macaw.lower_graph(graph)
     steps = lowered.plan.steps
     assert all([task.kind for task in step.tasks] == [GATHER, PRODUCT] for step in steps)
     regions = [step.option.job.region for step in steps]
     assert len(regions) > 1
-    assert sum(region.rows for region in regions) == 64
+    assert sum(region.rows for region in regions) == 16
     inputs = given(graph)
     measured = lowered.measure(inputs)
     np.testing.assert_array_equal(measured.outputs["y"], modelled(lowered.plan, graph, inputs)["y"])

@@ -121,6 +121,7 @@ def places(name: str) -> set[str]:
 # Following the advice --------------------------------------------------------------------------
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("pair", PAIRED, ids=lambda pair: pair.name)
 def test_the_first_finding_is_what_the_mended_program_mends(pair: Pair) -> None:
     first, *_ = found(pair.name)

@@ -265,6 +265,7 @@ def test_a_run_without_the_cause_is_shorter_by_a_fifth_of_the_price(name: str) -
             assert saved >= LEAST * finding.saved
 
 
+@pytest.mark.few(12)
 @EACH_SAMPLE
 def test_each_of_the_first_findings_is_followed(name: str) -> None:
     first = findings.find(charged(name))[:MOST]

@@ -65,6 +65,7 @@ class Recorder:
         )
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_profiles(name: str, tmp_path: Path) -> None:
     """All sections at each width, then options at random."""
@@ -83,7 +84,7 @@ def test_profiles(name: str, tmp_path: Path) -> None:
     check(RECORDED / f"profiles_{name}.txt", recorder.outcomes)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_comparisons(name: str, tmp_path: Path) -> None:
     """Runs with and without noise and repeats, on other devices, with other limits."""
@@ -112,6 +113,7 @@ def test_comparisons(name: str, tmp_path: Path) -> None:
     check(RECORDED / f"comparisons_{name}.txt", recorder.outcomes)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_annotations(name: str, tmp_path: Path) -> None:
     """Each order of the lines, columns by core, and options at random."""
@@ -141,6 +143,7 @@ SWEEPS = (
 )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["vc", "pe", "several"])
 def test_sweeps(name: str, tmp_path: Path) -> None:
     """Tables of points, refused points, a Pareto front, repeats, energy, CSV."""
