@@ -151,6 +151,25 @@ def test_functions_of_integers(kind):
     np.testing.assert_array_equal(outputs_of(made, a=a, b=b)[0], function(a, b))
 
 
+@pytest.mark.parametrize(
+    "how", "half_pixel half_pixel_symmetric pytorch_half_pixel align_corners asymmetric".split()
+)
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+@pytest.mark.parametrize("size", [(9, 5), (1, 3), (12, 1), (3, 14)])
+def test_resized_images_are_those_of_onnxruntime(how, mode, size):
+    """Each transformation of coordinates, up and down, and to a single row or column."""
+    sizes = {"n": np.array([2, 4, *size])}
+    made = case(
+        "Resize",
+        IMAGE,
+        inputs=["x0", "", "", "n"],
+        constants=sizes,
+        mode=mode,
+        coordinate_transformation_mode=how,
+    )
+    test_numbers_are_those_of_onnxruntime(made)
+
+
 def test_not():
     made = model([NODE("Not", ["a"], ["y"])], {"a": ((2,), TensorProto.BOOL)})
     assert outputs_of(made, a=np.array([True, False]))[0].tolist() == [False, True]

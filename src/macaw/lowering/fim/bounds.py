@@ -51,7 +51,10 @@ def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
     `table` has the options of each task: the ways to do it, each with the least cycles that it can
     take, whichever steps come before (`plan.Option.quickest`).
     """
-    path, work = max(table.levels.values()), _least_work(table, table.levels, islands, True)
+    path, work = (
+        max(table.levels.values()),
+        _least_work(table, table.levels, islands, constants=True),
+    )
     return LeastCycles(path, work, _least_stages(table, islands))
 
 
@@ -78,7 +81,7 @@ def _least_stages(table: OptionTable, islands: int) -> int:
         after = table.levels.get(name, 0)
         if stage:
             path = max(table.levels[other] for other in stage) - after
-            total += max(path, _least_work(table, stage, islands))
+            total += max(path, _least_work(table, stage, islands, constants=False))
             stage = []
         if task is not None:
             total += min(option.total for option in table.options[(task,)])
@@ -114,7 +117,7 @@ def _alone(table: OptionTable) -> set[str]:
 
 
 def _least_work(
-    table: OptionTable, names: Collection[str], islands: int, constants: bool = False
+    table: OptionTable, names: Collection[str], islands: int, *, constants: bool
 ) -> int:
     """Return a lower bound of the cycles for some tasks, from their cycles on dma and islands.
 

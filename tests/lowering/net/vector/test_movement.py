@@ -165,6 +165,10 @@ def test_contiguous_axes_become_one_row():
             Rearrange("int8", (4,), (4,), (Part(0, 0, ((4, 1, 1),)),) * 1025, "Gather"),
             "a movement of 1,025 boxes",
         ),
+        (
+            Rearrange("int32", (4,), (4,), (Part(0, 0, ((4, 1, 1),)),), "Gather"),
+            "elements of type int32",
+        ),
         (Pad("int8", (4,), (-1,), (0,)), "pads of (-1,) and (0,)"),
         (Pad("int8", (4,), (1,), (0, 0)), "a pad does not have two numbers for each axis"),
         (Pad("int8", (4,), (1,), (0,), 128), "a pad of 128, which is no int8"),
