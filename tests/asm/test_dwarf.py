@@ -414,6 +414,7 @@ BAD = {
     unit(b"\2" + b"\xff" * 11): "a number has no end",
     unit(b"\2\xff"): "a number has no end",
     unit(b"\0\x60\2"): "a unit is cut off",
+    unit(b"\0\7\x77ab"): "a unit is cut off",  # an operation that is not known, cut by 4 bytes
     unit(b"\0\3\2\0\0"): "an address of 2 bytes",
     unit(b"\x09\0"): "a unit is cut off",
     v5(b"\0\7"): "7 names cannot be",
