@@ -102,6 +102,29 @@ def test_software_that_is_not_the_layer_is_noticed(layer: Concordance) -> None:
     assert "first different after layer.s:19: v_relu: element" in str(difference)
 
 
+def test_the_first_difference_of_a_later_vector_is_named() -> None:
+    """The output queue has the vectors of both chains; those of the second one are compared."""
+    text = """        .device tiny
+        .input  x, float16, 2, 4, at=netin
+        .output y, float16, 2, 4, at=netout
+        .core   nnp
+        v_rd    NetInQ
+        v_relu
+        v_wr    NetOutQ
+        v_rd    NetInQ
+        v_sigm
+        v_wr    NetOutQ
+        end_chain
+"""
+    found = api.concord(api.assemble(Source(text, "two.s")))
+    wrong = found.text.replace("host(1.0 / (1.0 + exp(-x)))", "host(0.5 / (1.0 + exp(-x)))")
+    assert wrong != found.text
+    difference = found.check(found.random(), wrong)
+    assert difference is not None
+    assert difference.origin is not None
+    assert difference.origin.place.text == "v_sigm"
+
+
 def test_the_first_chain_that_differs_is_named() -> None:
     """If a sigmoid is wrong, the first gate of the first step is named (seed 003 ¶71-72)."""
     found = api.concord(SAMPLES / "lstm.s")

@@ -267,6 +267,8 @@ def test_the_program_s_own_data(tmp_path: Path) -> None:
     np.save(tmp_path / "image.npy", image.reshape(48, 4))
     found = api.concord(tmp_path / "conv.s")
     data = found.random()
+    assert all(np.array_equal(found.random(0)[name], array) for name, array in data.items())
+    assert not all(np.array_equal(found.random(1)[name], array) for name, array in data.items())
     del data["image"]
     assert found.check(data) is None
     whole = found.run({**data, "image": image[:, :5]})["pooled"]

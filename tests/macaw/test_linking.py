@@ -54,6 +54,10 @@ def test_an_object_and_its_script(macaw: Macaw, two: None, tmp_path: Path) -> No
     macaw("asm", "-c", "-g0", "a.s", "b.s", "-o", "both.o")
     assert b"debug" not in (tmp_path / "both.o").read_bytes()
     assert api.assemble_object(tmp_path / "a.s", tmp_path / "b.s").undefined == ()
+    without_core = api.Source("nop\n.core vc\nnop\n", "c.s")
+    assert api.assemble_object(without_core, gnu=True).undefined == ()
+    with pytest.raises(api.AssemblyError, match="'nop' is in no part"):
+        api.assemble_object(without_core)
 
 
 @pytest.mark.parametrize(

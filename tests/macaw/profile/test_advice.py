@@ -10,7 +10,7 @@ from macaw.errors import InputError
 from macaw.profiling import advice
 from macaw.profiling.advice import next_step
 from macaw.profiling.comparison import differences
-from macaw.profiling.model import Goal, Group, Metric, MissedThreshold, Profile, Track
+from macaw.profiling.model import Difference, Goal, Group, Metric, MissedThreshold, Profile, Track
 from macaw.profiling.timeline import Start
 from tests.macaw.profile.synthetic import PE_BOTTLENECK, exe_slice
 
@@ -279,5 +279,8 @@ def test_722_to_724_after_an_edit() -> None:
     number, text = step(replace(better, differences=differences(before, better)))
     assert number == 724
     assert "cycles: 1,000 before, 900 now (-10.0%), better; utilisation of pe: 0.2 before" in text
+    several = tuple(Difference(f"q{n}", 2, 1, True, f"quantity {n} is less") for n in range(5))
+    _, text = step(replace(after, differences=several))
+    assert "quantity 2 is less; quantity 3 is less. Run" in text, "four of them are enough"
     worse = replace(before, cycles=1100)
     assert step(replace(worse, differences=differences(before, worse)))[0] == 718

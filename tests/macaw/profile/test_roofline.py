@@ -160,6 +160,15 @@ def test_points_stand_where_they_belong() -> None:
     assert chart["50%"] == f"{' ' * (ridge - 4)}/"
 
 
+@pytest.mark.parametrize(("size", "place"), [(1, 64), (1 << 30, 0)])
+def test_points_outside_of_the_chart_are_at_its_edge(size: int, place: int) -> None:
+    """The ridge is in column 32: the columns 0 and 64 are 2**8 left and right of it."""
+    operations = 1 << 14
+    roof = Roof("cp", "cp", operations, operations, 1.0, (Level("external", size, 1.0),))
+    (line,) = (line for line in lines_of(roof) if " 100% |" in line)
+    assert line.split("|")[1].index("a") == place
+
+
 def test_points_at_one_place_stand_beside_each_other() -> None:
     one = Roof("one", "one", 1600, 100, 16.0, (Level("external", 400, 4.0),))
     assert any("ab" in line for line in lines_of(one, one))

@@ -103,6 +103,6 @@ def test_a_core_that_waited_by_itself_is_not_late() -> None:
     """
     dma = Track("dma", "dma", (), ((10, 100), (140, 200)))
     vc = Track("vc", "vc", (), ((10, 400),))
-    found = starts([dma, vc], "cp", {"dma": [(100, 140, 4)]})
+    found = starts([dma, vc], "cp", {"dma": [(20, 60, 4), (100, 140, 4)]})
     assert [(x.core, x.begin, x.earliest) for x in found if x.begin > 10] == [("dma", 140, 140)]
     assert next(x.earliest for x in starts([dma, vc], "cp", {}) if x.begin == 140) == 100
