@@ -508,6 +508,24 @@ def test_a_saved_file_is_read_anew_by_all_that_include_it(tmp_path: Path) -> Non
     assert sum(program is not None and program.is_assembled for program in programs) <= 4
 
 
+def test_only_programs_that_read_a_changed_data_file_are_assembled_again(tmp_path: Path) -> None:
+    """The program of other.s was opened first, but it does not read the file."""
+    (tmp_path / "x.bin").write_bytes(bytes(4))
+    script = Scripted()
+    server = LanguageServer(script.hear)
+    texts = {"other.s": ".core cp\n nop\n", "reader.s": '.data\n.incbin "x.bin"\n'}
+    opening = [opened((tmp_path / name).as_uri(), text) for name, text in texts.items()]
+    script.when(lambda: True, INITIALIZE, *opening)
+    changes = {"changes": [{"uri": (tmp_path / "x.bin").as_uri(), "type": 2}]}
+    script.when(
+        lambda: len(script.published()) == 2,
+        {"method": "workspace/didChangeWatchedFiles", "params": changes},
+    )
+    script.when(lambda: script.published().count("reader.s") == 2, {"id": 2, "method": "shutdown"})
+    assert server.serve(script)
+    assert sorted(script.published()) == ["other.s", "reader.s", "reader.s"]
+
+
 def test_a_cancelled_request_takes_no_answer_from_another_one() -> None:
     """A cancelled request does not cancel another request that waits for the same assembly.
 
