@@ -43,7 +43,7 @@ def transcript(session: Session, lines: Lines, kind: str) -> str:
     return "\n".join(found)
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_walks(name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,6 +178,7 @@ def columns(draw, mode, count):
 
 
 @pytest.mark.once
+@pytest.mark.few(20)
 @pytest.mark.parametrize("mode", list(modes()), ids=label)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())

@@ -141,6 +141,7 @@ def check_alternating(found, exact=True):
     return seen
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_step_gets_constants_in_advance(kind):
     """Constants come while another island computes, and are used again after its next step."""

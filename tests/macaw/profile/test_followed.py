@@ -255,7 +255,7 @@ EACH_SAMPLE = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(8)
 @EACH_SAMPLE
 def test_a_run_without_the_cause_is_shorter_by_a_fifth_of_the_price(name: str) -> None:
     for finding in findings.find(charged(name))[:MOST]:
@@ -265,7 +265,7 @@ def test_a_run_without_the_cause_is_shorter_by_a_fifth_of_the_price(name: str) -
             assert saved >= LEAST * finding.saved
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(8)
 @EACH_SAMPLE
 def test_each_of_the_first_findings_is_followed(name: str) -> None:
     first = findings.find(charged(name))[:MOST]
