@@ -489,6 +489,7 @@ def test_relocations_have_the_names_that_readelf_prints(tmp_path: Path) -> None:
     path = tmp_path / "other.o"
     data = bytearray(path.read_bytes())
     section = ELFFile(BytesIO(data)).get_section_by_name(".rela.data")
+    assert section is not None
     for kind in range(256):
         data[section["sh_offset"] + kind * section["sh_entsize"] + 4] = kind
     path.write_bytes(data)
