@@ -62,6 +62,7 @@ def test_programs_and_mistakes(folder: Path, kind: str) -> None:
     check(outcomes.FOLDER / f"programs_{kind}.txt", shown(found))
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_programs_without_the_wrong_lines(folder: Path, kind: str) -> None:
     found = {

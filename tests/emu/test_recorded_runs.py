@@ -15,7 +15,7 @@ GROUPS, EACH = 3, 5  # seeds of a core
 DAMAGED = 8, 12  # groups, programs of a group
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(6)
 @pytest.mark.parametrize("group", range(GROUPS))
 @pytest.mark.parametrize("core", run_outcomes.CORES)
 def test_random_programs(core: str, group: int) -> None:

@@ -33,6 +33,7 @@ def curve(name: str, values: NDArray[Any]) -> NDArray[Any]:
     return np.tanh(values) if name == "tanh" else 1 / (1 + np.exp(-values))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("operation", "activation", "element"),
     [

@@ -58,7 +58,7 @@ def error(changes: dict[str, int], mapping: str, **finish: Any) -> float:
     )
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("mapping", ["input", "weight", "output"])
 @pytest.mark.parametrize("setting", ["cp.alu_cycles=3", "cp.mul_cycles=20", "cp.local_cycles=8", "cp.branch_taken_cycles=8", "cp.divider=4"])  # fmt: skip
 def test_predictions_follow_the_settings_of_cp(setting: str, mapping: str) -> None:

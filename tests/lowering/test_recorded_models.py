@@ -20,7 +20,7 @@ GROUPS = {
 CASES = [(kind, group) for kind, (groups, _) in GROUPS.items() for group in range(groups)]
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("kind", "group"), CASES)
 def test_random_models(kind: str, group: int) -> None:
     """Messages, tables, predictions, plans and sources."""

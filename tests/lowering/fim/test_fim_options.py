@@ -70,7 +70,7 @@ RANDOM = np.random.default_rng(11)
 SHAPES = [random_shape(RANDOM, 40, form=n % 2) for n in range(6)]
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("shape", [*SHAPES[:4], Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 32, 32)])
 def test_each_pair_of_a_small_device(shape):
     """Each (island, layout) pair of tiny has right bits and cycles (seed 004 ¶42-43)."""

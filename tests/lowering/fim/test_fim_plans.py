@@ -133,6 +133,7 @@ def test_decided_at_run_time_sides_that_fill_no_tile(seed):
         np.testing.assert_array_equal(done.outputs[name], graph.evaluate(given)[name])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(5))
 def test_random_graphs(seed):
     guess, real, _ = random_graphs.checked(seed)

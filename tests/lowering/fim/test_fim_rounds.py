@@ -179,6 +179,7 @@ def one(seed, monkeypatch):
     return sum(map(bool, skipped))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(10))
 def test_blocks_end_in_the_cycle_of_a_simulation_of_all_rounds(seed, monkeypatch):
     """Their end, the state of the banks and the rows that are open then are the same."""

@@ -222,6 +222,7 @@ HBM2 = BASE.changed(
 )  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("sides", "several", "device"),
     [((20, 18, 30, 21), False, BASE), ((9, 40, 50, 33), False, BASE), ((33, 20, 17, 700), True, BASE),

@@ -108,7 +108,7 @@ def test_groups_of_lines_by_hand():
     assert adjacent_lines(np.array([[0, 4, 12], [8, 12, 16]]), 4) == [(0, 2), (2, 1)]
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 @pytest.mark.parametrize(
     ("side", "channels", "to", "step", "offset"),

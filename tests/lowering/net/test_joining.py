@@ -70,7 +70,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("case", CASES)
 def test_the_array_writes_the_parts(case):
     """On both engines, the parts and the whole equal the definition; no layer copies them."""

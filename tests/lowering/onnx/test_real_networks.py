@@ -116,6 +116,7 @@ def test_the_source_of_resnet50_has_fewer_than_3000_lines(tmp_path):
 
 
 @pytest.mark.may_skip_in_ci  # as above
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["text-direction", "text-recognition", "silero-vad", "magika"])
 def test_quantised_networks_of_packages(name):
     """Macaw and onnxruntime read quantised networks; layers with weights are integers."""

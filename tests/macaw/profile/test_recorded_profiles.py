@@ -84,7 +84,7 @@ def test_profiles(name: str, tmp_path: Path) -> None:
     check(RECORDED / f"profiles_{name}.txt", recorder.outcomes)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_comparisons(name: str, tmp_path: Path) -> None:
     """Runs with and without noise and repeats, on other devices, with other limits."""
