@@ -31,7 +31,7 @@ for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
 
 LONGER = 10
 FEWER = 0.2
-FEWEST = 10  # examples: no test takes fewer than these, or than it names
+FEWEST = 6  # examples: no test takes fewer than these, or than it names
 # Tables, pages and the tree itself are the same on each Python, and so are lowered networks and
 # the results of sample programs (whose golden tests run on each, but for the longest ones): their
 # tests are marked `once`.
