@@ -43,7 +43,10 @@ needs_gdb = pytest.mark.may_skip_in_ci
 
 
 def program_of(name: str, folder: Path) -> tuple[Path, Session]:
-    """The ELF file of a script, with its source beside it, and a session of its program."""
+    """The ELF file of a script, with its source beside it, and a session of its program.
+
+    The source is written first, because gdb warns if it is newer than the ELF file by a second.
+    """
     elf = folder / f"{name}.elf"
     if name == "six_cores":
         program, inputs = loaded(name)
@@ -59,11 +62,11 @@ def program_of(name: str, folder: Path) -> tuple[Path, Session]:
         api.save(program, elf)
         return elf, debug_api(program, x=np.load(folder / "x.npy"))
     if name == "c_vector":
-        shutil.copy(PROGRAMS / name / "c_vector.elf", elf)
         shutil.copy(PROGRAMS / name / "main.c", folder)
+        shutil.copy(PROGRAMS / name / "c_vector.elf", elf)
         return elf, session(name)
-    shutil.copy(RUNS / f"{name}.elf", elf)
     shutil.copy(RUNS / "stepped.c", folder)
+    shutil.copy(RUNS / f"{name}.elf", elf)
     program = api.load(elf)
     return elf, Session(program, configuration_of(program))
 
