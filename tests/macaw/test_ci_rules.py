@@ -78,7 +78,7 @@ def test_shown():
 
 @pytest.mark.parametrize(
     ("ci", "option", "taken"),
-    [("", "", (100, 20, 4)), ("true", "", (20, 10, 4)), ("true", "--long", (1000, 200, 40))],
+    [("", "", (100, 20, 4)), ("true", "", (20, 6, 4)), ("true", "--long", (1000, 200, 40))],
 )
 def test_numbers_of_examples(
     collect: Collect, ci: str, option: str, taken: tuple[int, ...]
