@@ -1,4 +1,7 @@
-"""Makes the texts that `dprintf` points print, from expressions and a format as in C's printf."""
+"""Makes the text that a point of the kind `dprintf` prints.
+
+The text follows from expressions and from a format like those of C's printf.
+"""
 
 from __future__ import annotations
 

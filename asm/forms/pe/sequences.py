@@ -105,7 +105,7 @@ class OpenSequence:
         self._items: list[_Item] = []
 
     def begin(self, statement: Statement) -> None:
-        """Evaluate the operands of `.seq`. Raises `Mistake`."""
+        """Evaluate the operands of `.seq` and store their values. Raises `Mistake`."""
         try:
             self._begin(statement)
         except Mistake:

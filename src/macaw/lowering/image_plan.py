@@ -236,7 +236,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def bias_bytes(self) -> int:
-        """The bytes of the biases or partial sums for one output position, for all PEs of a row."""
+        """The number of bytes of the biases or partial sums of a row for one output position."""
         return self.summing_clusters * self.pes * self.sum_size
 
     @property

@@ -177,7 +177,7 @@ class Product:
 
     @property
     def copies_input(self) -> bool:
-        """Whether the dma first copies x to another place in external memory."""
+        """Whether the dma copies the input x in external memory before the product starts."""
         return False
 
     @property

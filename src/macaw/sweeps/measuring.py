@@ -218,7 +218,7 @@ def _own_files(subject: Subject) -> list[str]:
 
 
 def digests(paths: Iterable[str | os.PathLike[str]]) -> Mapping[str, str]:
-    """Return the SHA-256 of each file by its path; an empty text for a file that cannot be read."""
+    """Return the SHA-256 of each file by its path; an empty string for one that cannot be read."""
     return {os.fspath(path): digest(os.fspath(path)) for path in paths}
 
 

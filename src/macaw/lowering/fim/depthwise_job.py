@@ -405,8 +405,8 @@ class DepthwiseJob:
     def files(self) -> dict[str, NDArray[Any]]:
         """Return the constants that copies bring, by the symbol that the copies use for them.
 
-        There is one symbol, for the array of `_constants`. If the constants stay in the banks, the
-        result is empty.
+        The only symbol is that of the array of `_constants`. If the constants stay in the banks,
+        the result is empty.
         """
         return {} if self.resident else {"a.tiles": self._constants()}
 

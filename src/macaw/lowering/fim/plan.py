@@ -23,40 +23,26 @@ COPIES = PREFETCH, BRING, FETCH  # kinds of actions that only copy
 class Option:
     """One way to do a task, or several tasks in one start of an island, with its cycles.
 
-    The steps of an option are to copy inputs into the banks (`bring` cycles), to execute blocks
-    (`compute`), and to copy results out of the banks (`fetch`). `tasks` are in the order of
-    execution. If producer and consumer blocks do them, `buffer` is the number of columns in the
-    buffers between them (seed 004 ¶48-52); it is 0 if one block does all. An option of the host has
-    no island: its `compute` is a number of cycles of cp, its `bring` a number of cycles of the dma.
+    The dma copies inputs into the banks (`bring` cycles), the island executes blocks (`compute`),
+    and the dma copies results out of the banks (`fetch`). An option of the host has no island: its
+    `compute` cycles are those of cp, its `bring` cycles those of the dma.
 
-    The part `reorder` of `bring` brings inputs into the order of tiles, and the part `constants`
-    copies constants, which can come before the other inputs. `bring` takes `reopen` cycles more if
-    the banks have other rows open. `bring_queue_wait`, `fetch_queue_wait` and
-    `constants_queue_wait` are the cycles until the queue of the dma has taken all copies, and cp
-    continues. For the first `until_last_start` cycles of `compute`, cp and the dma serve only this
-    step. cp takes `issue_copies` cycles until the dma has the first copy, and `issue_start` cycles
-    from the last input to the start of the blocks. `slack` has four numbers: the most cycles by
-    which earlier steps can shorten `bring`, `compute`, `fetch` and `constants`.
-
-    `layout` is the number of an arrangement, `banks` a mask of the banks in use. `placed` stands
-    for the constants at their places (`placed_constants`). `residency` reserves rows for constants
-    that stay; if it is None, copies bring the constants. If several islands share the tasks,
-    `parts` has an option of each island, for a part of the result; the other fields then have the
-    totals, and the first island. `job` has the data for the program. `outputs` are the tensors that
-    are stored; if it is empty, only the last task's output is stored.
+    If several islands share the tasks, `parts` has an option of each island, for a part of the
+    result. Then `island` is the first of these islands, and the numbers of cycles are totals.
     """
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[Task, ...]  # in the order of execution
     island: int | None
     layout: int  # the number of an arrangement
     bring: int  # cycles in which the dma copies inputs into the banks, including reordering
     compute: int  # cycles from the start of the blocks to their end
     fetch: int  # cycles in which the dma copies results out of the banks
-    reorder: int = 0  # part of `bring`: cycles for bringing inputs into the order of tiles
+    reorder: int = 0  # part of `bring`: cycles in which inputs are rearranged into tiles
     banks: int = 0  # mask of the banks in use, including those of buffers
+    # Columns in the buffers between producer and consumer blocks (seed 004 ¶48-52); 0: one block.
     buffer: int = 0
-    # Part of `bring` and of `fetch`: cycles until the dma's queue has taken the last copy and cp
-    # continues.
+    # Part of `bring` and of `fetch`: cycles in which cp waits until the dma's queue has taken the
+    # last copy.
     bring_queue_wait: int = 0  # 0: the queue has room for all copies
     fetch_queue_wait: int = 0
     # Part of `bring`: cycles to copy constants, which can come before the other inputs, and cycles
@@ -76,7 +62,7 @@ class Option:
     slack: tuple[int, ...] = (0, 0, 0, 0)
     residency: Residency | None = None  # None: copies bring the constants
     # If several islands share the tasks: the options of these islands, each for a part of the
-    # result. The other fields then have the totals, and the first island.
+    # result.
     parts: tuple[Option, ...] = ()
     job: Any = field(default=None, compare=False)  # tilings and other data for the program
     outputs: tuple[Tensor, ...] = ()  # what is stored if it is not the last task's output alone
@@ -167,7 +153,7 @@ class Refusal:
     `exceeds_memory` says whether the tasks need more rows or words than the island has for them.
     """
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[Task, ...]  # in the order of execution
     island: int | None
     layout: int
     why: str

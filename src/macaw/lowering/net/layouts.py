@@ -40,7 +40,7 @@ def to_device(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def to_model(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array of the device with the model's order of axes and the model's `shape`."""
+    """Return `array`, which has the device's layout, with the model's order of axes and `shape`."""
     if len(shape) != 4:
         return array.reshape(shape)
     batch, channels, height, width = shape

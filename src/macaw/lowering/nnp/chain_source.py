@@ -122,13 +122,13 @@ class ChainWriter:
         return wanted
 
     def unit(self, chain: Chain) -> int:
-        """Return the unit in which a chain's instructions count increments, in native vectors.
+        """Return the number of native vectors of which a chain's increments are multiples.
 
         An increment is the distance between the rows that an instruction accesses in successive
-        iterations. The unit is 1 if all increments then fit in an instruction, else their greatest
-        common divisor. If some increment is too large even in that unit, the result is 0, and the
-        chain's rows are written one by one. In this case, a chain with windows raises `LowerError`,
-        because its iterations cannot be written one by one.
+        iterations. The result is 1 if all increments fit in an instruction, else their greatest
+        common divisor. It is 0 if some increment does not fit even then. In this case, the source
+        has separate instructions for each row. A chain with windows cannot be written so: it raises
+        `LowerError`.
         """
         operands = [item.operand for item in chain.functions if item.operand is not None]
         places = [*operands, *chain.writes]
