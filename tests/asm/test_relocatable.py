@@ -493,8 +493,7 @@ def test_relocations_have_the_names_that_readelf_prints(tmp_path: Path) -> None:
     for kind in range(256):
         data[section["sh_offset"] + kind * section["sh_entsize"] + 4] = kind
     path.write_bytes(data)
-    words = [tool("readelf"), "-rW", str(path)]
-    printed = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    printed = output("readelf", "-rW", str(path))
     names = re.findall(r"^[0-9a-f]{8} +[0-9a-f]{8} (.*?) +0", printed, re.M)
     assert len(names) == 256
     differing = {

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from macaw.emu.nnp.reference.exact import FORMATS, NAN, Number
-from macaw.emu.nnp.reference.exact import finite as finite_number
+from macaw.emu.nnp.reference.exact import FORMATS, NAN, Number, finite
 
 SAMPLES = {
     np.dtype(np.float16): np.arange(1 << 16, dtype=np.uint16),
@@ -30,7 +29,7 @@ def test_numbers_are_those_of_numpy(dtype: np.dtype[np.floating[Any]]) -> None:
         if np.isinf(value):
             assert (number.kind, number.negative) == ("inf", value < 0)
         else:
-            assert number == finite_number(Fraction(value), bool(np.signbit(value)))
+            assert number == finite(Fraction(value), bool(np.signbit(value)))
         assert kind.write(number) == bits
 
 
