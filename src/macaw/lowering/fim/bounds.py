@@ -51,10 +51,8 @@ def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
     `table` has the options of each task: the ways to do it, each with the least cycles that it can
     take, whichever steps come before (`plan.Option.quickest`).
     """
-    path, work = (
-        max(table.levels.values()),
-        _least_work(table, table.levels, islands, constants=True),
-    )
+    path = max(table.levels.values())
+    work = _least_work(table, table.levels, islands, constants=True)
     return LeastCycles(path, work, _least_stages(table, islands))
 
 

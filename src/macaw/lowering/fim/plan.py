@@ -153,7 +153,7 @@ class Refusal:
     `exceeds_memory` says whether the tasks need more rows or words than the island has for them.
     """
 
-    tasks: tuple[Task, ...]  # in the order of execution
+    tasks: tuple[Task, ...]
     island: int | None
     layout: int
     why: str
