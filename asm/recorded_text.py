@@ -141,7 +141,7 @@ class Recordings:
         self._texts: dict[str, RecordedText] = {}
 
     def of(self, name: str, text: str) -> RecordedText:
-        """Return the recorded segments of the file `name` that are still valid in `text`."""
+        """Return the segments that an earlier run recorded for the lines of `text` it also had."""
         known = self._texts.get(name)
         if known is None:
             known = RecordedText(text, {}, 0)

@@ -59,7 +59,8 @@ class NoisyChannel(Channel):
     def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
         """Occupy the channel for an access, which starts in the first free cycle without noise.
 
-        Arguments and result are those of `Channel.take`.
+        As for `Channel.take`, the access has `length` bytes from `offset` on and is requested in
+        cycle `time`; the result is its number of beats, its first cycle, and when it is ready.
         """
         self.free = self._noise.free(max(self.free, time))
         return super().take(time, offset, length)

@@ -279,10 +279,9 @@ class AddressUnit:
 
 @dataclass(frozen=True, eq=False)
 class CoreDescriptor:
-    """The data about a core that every program needs: names, numbers and settings.
+    """The data about a core that is needed even if a program has no part for the core.
 
-    The core's table extends the descriptor. A program without a part for the core needs only the
-    descriptor. `base` is the module of `isa` with rows that the core shares with others. `index` is
+    They are names, numbers and settings. The core's table extends them by the instructions. `base` is the module of `isa` with rows that the core shares with others. `index` is
     what a part's number means: "row", "island", or empty if the core has only one part. `number` is
     the core number of the first instance. `section` is the ELF section of a part, with `{}` for the
     row or island. Each of `agreements` checks settings against each other.

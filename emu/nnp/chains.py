@@ -71,7 +71,7 @@ class ChainCore(WindowCore, PortlessMover):
 
     @property
     def counts_uses(self) -> bool:
-        """Whether the trace block or a listener needs reports of what iterations use."""
+        """Whether the trace block or a listener needs to know which units each iteration uses."""
         return self.tracing or bool(self.listeners)
 
     @property

@@ -75,9 +75,10 @@ class Long:
         return cls(value >> rest, (value & ((1 << rest) - 1)) << places, exponent)
 
     def shift_right(self, places: Ints) -> Long:
-        """Divide V by 2**`places` and round towards -infinity; `places` is at least 0.
+        """Divide each integer V by 2**`places`, rounded towards -infinity; add to the exponents.
 
-        The exponents grow by `places`, so the values change only by the rounding.
+        The exponents grow by `places` (at least 0), so the values of the accumulators change only
+        by the rounding.
         """
         few = np.minimum(places, FRACTION)
         low = (self.whole & ((1 << few) - 1)) << (FRACTION - few) | self.fraction >> few

@@ -87,7 +87,10 @@ class LockstepAccumulator:
         self._total: MacOutcome | None = None
 
     def mac(self, mac: LockstepMac) -> None:
-        """Add the sums of `mac`, the next mac. Raises `Unplannable` if a sum may overflow."""
+        """Add the sums of `mac` to the accumulators; the caller passes macs in their order.
+
+        Raises `Unplannable` if a sum may overflow.
+        """
         old = self.accumulators[..., mac.accumulator]
         greatest = self._greatest(old) + self.most
         if self.adder.overflow != "wrap" and greatest > self._limit(mac.batch.balances):

@@ -140,7 +140,7 @@ class IncludeLibrary:
         self._listings: dict[str, Listing] = {}
 
     def name(self, kind: str, listing: Listing) -> str:
-        """Return the name of the file with a listing: `kind` and a number."""
+        """Return the name of the include file that has `listing`: `kind` and a number."""
         count = sum(other == kind for other, _ in self._names)
         name = self._names.setdefault((kind, listing.sections), f"{kind}_{count + 1}.inc")
         self._listings.setdefault(name, listing)

@@ -54,10 +54,10 @@ def print_annotation(
     """Print an annotation as tables in the width of the screen.
 
     If `plain` is true, print one row of fields on each line instead. `choice` says which source
-    lines are printed. The printed share of a source line is its part of the cycles of the run; if
-    `own` is true, its part of the cores' own cycles. The latter is for an annotation that has only
-    some of the cores (`annotation_view.of_cores`). If `by_core` is true, there is a column for each
-    kind of core instead of the columns for MACs, bytes and causes.
+    lines are printed. The share of a source line is in percent of the cycles of the run. If `own`
+    is true, it is in percent of the cycles of the annotation's cores; this is for an annotation
+    that has only some of the cores (`annotation_view.of_cores`). If `by_core` is true, there is a
+    column for each kind of core instead of the columns for MACs, bytes and causes.
     """
     _Report(annotation, screen, choice, own=own, by_core=by_core, plain=plain).show()
 
