@@ -129,8 +129,8 @@ def pytest_collectstart() -> None:
 
 
 def pytest_collection_finish() -> None:
+    gc.freeze()  # and not collect: a search through all that is imported takes seconds
     gc.enable()
-    _freeze_what_lives()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

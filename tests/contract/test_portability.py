@@ -18,7 +18,6 @@ from tests.contract.imports import modules
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).parents[2]
 Node = TypeVar("Node", bound=ast.AST)
-TREES = {name: tree_of(path) for name, path in modules().items()}
 # Modules and functions that Windows does not have.
 POSIX_MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty", "posix"}
 POSIX_CALLS = {
@@ -35,7 +34,8 @@ SHELLS = {"macaw.debugger.commands.general"}
 
 @cache
 def all_nodes() -> list[tuple[str, ast.AST]]:
-    return [(name, node) for name, tree in TREES.items() for node in ast.walk(tree)]
+    trees = [(name, tree_of(path)) for name, path in modules().items()]
+    return [(name, node) for name, tree in trees for node in ast.walk(tree)]
 
 
 def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:

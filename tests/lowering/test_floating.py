@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.signal import correlate
 
 import macaw
 from macaw.isa.config import Configuration
@@ -18,6 +17,8 @@ from macaw.layer_lowering import lower
 @pytest.mark.parametrize("design", ["5a", "5b"])
 @pytest.mark.parametrize("operation", ["spmv", "spmm", "conv2d", "depthwise"])
 def test_floating_operations(operation: str, design: str, element: str) -> None:
+    from scipy.signal import correlate  # here: the import takes a second
+
     rng = np.random.default_rng(5)
     values: dict[str, int | str] = {
         "pe.rows": 2,

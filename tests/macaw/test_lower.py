@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.signal import correlate2d
 
 import macaw as api
 from tests.macaw.conftest import Macaw
@@ -68,6 +67,8 @@ def test_convolutions(macaw: Macaw, tmp_path: Path, operation: str) -> None:
 
 def test_layouts(macaw: Macaw, tmp_path: Path) -> None:
     """A convolution can store results in the layout that a depthwise sliding window reads."""
+    from scipy.signal import correlate2d  # here: the import takes a second
+
     kernels, depth = RNG.integers(-3, 4, (4, 2, 2, 2)), RNG.integers(-3, 4, (4, 3, 2))
     np.save(tmp_path / "k.npy", kernels.astype(np.int8))
     np.save(tmp_path / "d.npy", depth.astype(np.int8))
