@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from macaw.asm import parser_tables
 from macaw.isa import registry
 
