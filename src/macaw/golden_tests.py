@@ -174,7 +174,7 @@ def run_folder(folder: Path, *, update: bool, on_load: OnLoad | None) -> Outcome
     return Outcome(folder, status, tuple(lines), perf_counter() - start)
 
 
-def check(folder: Path, *, update: bool = False, on_load: OnLoad | None = None) -> Differences:
+def check(folder: Path, *, update: bool, on_load: OnLoad | None = None) -> Differences:
     """Run a golden folder and return the differences from its recording and its references.
 
     With `update`, record the result if it differs from the recording. Before the program runs, the

@@ -203,6 +203,7 @@ def command(
             resident=lower_fim.budget(resident),
             explain=explain,
             measure=measure,
+            makes_folder=False,
         )
     if operation.lower().endswith(".onnx"):
         raise click.UsageError(f"{operation} is a graph, which --target fim takes", ctx)

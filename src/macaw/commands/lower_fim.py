@@ -94,7 +94,7 @@ def lower(
     resident: float,
     explain: bool,
     measure: bool,
-    makes_folder: bool = False,
+    makes_folder: bool,
 ) -> int:
     """Write the source of a graph and print its plan. With `measure`, also run the program.
 

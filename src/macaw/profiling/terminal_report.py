@@ -63,9 +63,9 @@ def print_report(
     profile: Profile,
     screen: Console,
     *,
-    layers: bool = False,
-    limit: int | None = None,
-    plain: bool = False,
+    layers: bool,
+    limit: int | None,
+    plain: bool,
 ) -> None:
     """Print the whole report in the width of the screen; with `layers`, a table of layers, too.
 
@@ -162,7 +162,7 @@ class _Report:
         self,
         headings: Sequence[str],
         rows: Sequence[Sequence[Text]],
-        names: int = 1,
+        names: int,
         places: Sequence[int] = (),
     ) -> None:
         """Print a table. The first `names` columns contain names, the others numbers.
@@ -294,7 +294,7 @@ class _Report:
             numbers = sorted(range(len(tracks)), key=lambda n: tracks[n].busy_cycles)
             tracks = [tracks[n] for n in sorted(numbers[hidden:])]
         headings = ("core", "busy", "", "records", "first", "last")
-        self._print_table(headings, [self._core_cells(core) for core in tracks])
+        self._print_table(headings, [self._core_cells(core) for core in tracks], 1)
         if hidden:
             self._print_hidden(hidden, "core")
 

@@ -115,7 +115,13 @@ def test_without_the_option_there_is_no_account() -> None:
 @pytest.mark.parametrize("width", [80, 200])
 def test_the_report_fits(report: macaw.Profile, width: int) -> None:
     data = io.StringIO()
-    print_report(report, Console(width=width, file=data, highlight=False))
+    print_report(
+        report,
+        Console(width=width, file=data, highlight=False),
+        layers=False,
+        limit=None,
+        plain=False,
+    )
     text = data.getvalue().partition("\ncauses\n")[2].partition("\n\n")[0]
     assert max(map(len, text.splitlines())) <= width
     assert "at waits.s:12 (750)" in text

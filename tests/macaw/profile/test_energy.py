@@ -353,7 +353,9 @@ def test_json_and_an_ascii_terminal(small: Program) -> None:
     report = profile(small, ZEROS, ProfileOptions(energy=default_table()))
     assert from_json(json.loads(json.dumps(to_json(report)))) == report
     data = io.TextIOWrapper(io.BytesIO(), "ascii")
-    print_report(report, Console(width=80, file=data, highlight=False))
+    print_report(
+        report, Console(width=80, file=data, highlight=False), layers=False, limit=None, plain=False
+    )
     data.seek(0)
     assert "\nenergy: " in data.read()
 

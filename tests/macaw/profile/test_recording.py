@@ -87,7 +87,9 @@ def test_more_register_groups_lose_nothing() -> None:
     assert sum(item.lost for item in more.rows) == 0
     lost = sum(item.lost for item in few.rows)
     data = io.StringIO()
-    print_report(few, Console(width=120, file=data, highlight=False))
+    print_report(
+        few, Console(width=120, file=data, highlight=False), layers=False, limit=None, plain=False
+    )
     assert (
         f"{lost} records lost: all register groups were in use (--groups N has more),"
         " or the spill area was full\n"

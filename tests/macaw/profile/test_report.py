@@ -28,7 +28,7 @@ def shown(
     screen = Console(
         file=stream, width=width, highlight=False, force_terminal=colour, no_color=None
     )
-    terminal_report.print_report(profile, screen, limit=limit)
+    terminal_report.print_report(profile, screen, layers=False, limit=limit, plain=False)
     stream.flush()
     return data.getvalue().decode(encoding)
 

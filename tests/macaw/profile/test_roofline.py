@@ -133,7 +133,9 @@ def test_json(six: macaw.Profile) -> None:
 @pytest.mark.parametrize("width", [80, 200])
 def test_the_report_fits(six: macaw.Profile, width: int) -> None:
     data = io.StringIO()
-    print_report(six, Console(width=width, file=data, highlight=False))
+    print_report(
+        six, Console(width=width, file=data, highlight=False), layers=False, limit=None, plain=False
+    )
     text = data.getvalue()
     part = text[text.index("\nroofline\n") : text.index("column accesses hit")]
     assert max(map(len, part.splitlines())) <= width
