@@ -91,6 +91,15 @@ def test_a_wrong_output_is_named(layer: Concordance, said: Callable[..., tuple[i
     )
 
 
+def test_random_inputs_are_those_of_seed_0_by_default(layer: Concordance) -> None:
+    """`random` draws half the numbers of NumPy's normal distribution with seed 0, in order."""
+    rng = np.random.default_rng(0)
+    data = layer.random()
+    assert data.keys() == layer.inputs.keys()
+    for name, tensor in layer.inputs.items():
+        np.testing.assert_allclose(data[name], rng.normal(size=tensor.shape) / 2, rtol=0.01)
+
+
 def test_software_that_is_not_the_layer_is_noticed(layer: Concordance) -> None:
     data = layer.random()
     assert layer.check(data) is None

@@ -15,6 +15,8 @@ import numpy as np
 import pexpect
 import pytest
 
+from macaw.api import load
+from macaw.debugging import make_interpreter
 from tests.debugger.sources import VERY_LONG_LOOP
 from tests.macaw.command_runs import ROOT, run_here
 
@@ -35,6 +37,16 @@ def test_batch_as_text_and_as_json_say_the_same():
     assert (first["line"], first["stopped"]["cycle"]) == ("stepi 3", 2)
     assert second["stdout"] == "Hello from the command processor.\n"
     assert second["stopped"]["exit_code"] == 0
+
+
+def test_an_interpreter_runs_no_shell_commands_by_default():
+    """`make_interpreter` permits `shell` and `python` only if its caller asks for that."""
+    program = load(HELLO)
+    asked = make_interpreter(program, {}, allow_shell=True)
+    assert asked.execute("shell echo a").lines == ("a",)
+    for line in ("shell echo a", "python print(1)"):
+        answer = make_interpreter(program, {}).execute(line)
+        assert answer.message == f"{line.split()[0]} is not allowed here"
 
 
 def test_more_lines_than_are_read_are_refused():

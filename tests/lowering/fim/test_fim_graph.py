@@ -169,6 +169,14 @@ def test_blocks_may_be_zero_and_zeros_negative():
     assert [task.groups for task in graph.tasks] == [2, 2]
 
 
+def test_a_product_into_a_tensor_begins_at_its_first_row():
+    """Without `row`, a product writes the first rows of the tensor `into`."""
+    graph = Graph()
+    x, whole = graph.tensor("x", 4, 4), graph.whole("both", 8, 4)
+    parts = graph.product(x, x, into=whole), graph.product(x, x, into=whole, row=4)
+    assert [(part.memory.name, part.offset) for part in parts] == [("both", 0), ("both", 16)]
+
+
 def view_of_output(graph, x):
     return graph.view(graph.pointwise("relu", x), 8, 2, name="v"), "a view of t0"
 
