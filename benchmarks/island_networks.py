@@ -75,7 +75,7 @@ def answer(model: onnx.ModelProto, plan: bool = False) -> Answer:
     room, began = load("base")["mem.external_bytes"], time.process_time()
     tasks: Counter[str] = Counter()
     try:
-        graph = read(model, room=room).graph
+        graph = read(model, 0, room=room).graph
         tasks = Counter(task.kind for task in graph.tasks)
         for task in graph.tasks:
             if task.kind in (GATHER, SCATTER):

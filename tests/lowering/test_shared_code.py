@@ -53,11 +53,14 @@ def parts(source: str) -> list[str]:
 def test_layers_of_one_kind_share_their_code():
     includes = IncludeLibrary()
     library = CodeLibrary(includes)
-    few, many = library.code(product_plan(4, 8, 4)), library.code(product_plan(64, 40, 24))
+    few, many = (
+        library.code(product_plan(4, 8, 4), reports=False),
+        library.code(product_plan(64, 40, 24), reports=False),
+    )
     assert few.symbol == many.symbol == "array_1"
     assert few.parameters != many.parameters
     assert len(few.parameters) == len(many.parameters)
-    other = library.code(product_plan(4, 8, 4, "input"))
+    other = library.code(product_plan(4, 8, 4, "input"), reports=False)
     assert other.symbol == "array_2"
     one, two = library.sources().values()
     assert list(library.sources()) == ["array_1", "array_2"]
@@ -77,11 +80,11 @@ def test_with_its_record_the_code_is_that_of_the_layer(plan):
     """Shared code equals the layer's own code if the record's numbers replace the loads."""
     includes = IncludeLibrary()
     library = CodeLibrary(includes)
-    shared = library.code(plan)
+    shared = library.code(plan, reports=False)
     (source,) = library.sources().values()
     source = "".join(includes.texts()[f"{part}.inc"] for part in parts(source))
     alone = Listing()
-    for part in code_parts(plan, shared=True).values():
+    for part in code_parts(plan, shared=True, reports=False).values():
         alone.append(part)
     values = {name: value for name, (value, _) in processor_constants(plan).items()}
     found, expected = statements(source), statements(alone.text())

@@ -78,11 +78,11 @@ def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str]) -> Source
     out.put(f".input x, {plan.types.activation}, {x_shape}")
     out.put(f".output y, {plan.types.result}, {y_shape}")
     out.title("external memory")
-    files = _included_data(out, plan, name)
-    _work_memory(out, plan)
+    files = _included_data(out, plan, name, shared=False)
+    _work_memory(out, plan, 0)
     write_rows(out, plan)
     write_processor(out, plan)
-    write_transfers(out, plan, first_copies(plan))
+    write_transfers(out, plan, first_copies(plan), shared=False)
     return SourceFiles(out.text(), files, texts)
 
 
@@ -141,7 +141,7 @@ def _shape(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> Listing:
 
 
 def _included_data(
-    out: Listing, plan: ProductPlan, name: str, *, shared: bool = False
+    out: Listing, plan: ProductPlan, name: str, *, shared: bool
 ) -> dict[str, NDArray[Any]]:
     """Write directives that include .npy files in external memory; return the arrays by file name.
 
@@ -172,7 +172,7 @@ def _included_data(
     return files
 
 
-def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int = 0) -> None:
+def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int) -> None:
     """Write the directives that reserve external memory for intermediate data of a plan.
 
     Depending on the plan these are a copy of x (with padding, or with only some pixels), partial

@@ -57,13 +57,11 @@ def write_processor(out: Listing, plan: ProductPlan) -> None:
 
 def write_code(out: Listing, plan: ProductPlan) -> None:
     """Write the code of the command processor for a whole program."""
-    for part in code_parts(plan).values():
+    for part in code_parts(plan, shared=False, reports=False).values():
         out.append(part)
 
 
-def code_parts(
-    plan: ProductPlan, *, shared: bool = False, reports: bool = False
-) -> dict[str, Listing]:
+def code_parts(plan: ProductPlan, *, shared: bool, reports: bool) -> dict[str, Listing]:
     """Return the parts of cp's code by name, in their order. The code is a program or a subroutine.
 
     If `shared`, the code is a subroutine that layers with different numbers of tiles can use. Its

@@ -93,7 +93,7 @@ class CodeLibrary:
         self._includes = includes
         self._symbols: dict[tuple[str, ...], str] = {}
 
-    def code(self, plan: ProductPlan, *, reports: bool = False) -> SharedCode:
+    def code(self, plan: ProductPlan, *, reports: bool) -> SharedCode:
         """Return the subroutine that computes a plan. Add it to the library if it is new.
 
         If `reports`, the subroutine writes how many iterations are left.

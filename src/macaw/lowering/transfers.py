@@ -297,7 +297,7 @@ def _weights(plan: ProductPlan, p: int) -> str:
 
 
 def write_transfers(
-    out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, shared: bool = False
+    out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, shared: bool
 ) -> None:
     """Write the data of cp's local memory: tables of transfers, and a frame for each half.
 

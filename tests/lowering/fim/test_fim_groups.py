@@ -13,7 +13,7 @@ from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.pointwise_groups import groups
 from macaw.lowering.fim.pointwise_words import Call, column_words
 from macaw.lowering.fim.readers import Readers
-from macaw.lowering.fim.schedule import list_schedule, preferred_groups
+from macaw.lowering.fim.schedule import NO_GROUPS, list_schedule, preferred_groups
 from tests.lowering.fim.running import BASE, FORMAT_OF, TINY, alone, modelled, run
 
 pytestmark = pytest.mark.once
@@ -153,9 +153,9 @@ def test_preferred_groups_are_disjoint_and_save_cycles():
         return options(unit, config, results=Readers(graph).results_of(unit))
 
     table = option_table(graph, BASE, ask)
-    chosen = preferred_groups(table)
+    chosen = preferred_groups(table, (), longest=False)
     assert set(chosen) == set(graph.tasks)
-    (option,) = list_schedule(table, chosen)
+    (option,) = list_schedule(table, chosen, 0, 0)
     assert option.tasks == tuple(graph.tasks)
 
 
@@ -168,8 +168,8 @@ def test_a_list_that_spares_the_dma():
         return [Option(unit, 0, 1, 400, 100, 0, banks=1), Option(unit, 1, 1, 100, 500, 0, banks=1)]
 
     table = option_table(graph, BASE, ask)
-    assert [row.island for row in list_schedule(table)] == [0]
-    assert [row.island for row in list_schedule(table, weight=1)] == [1]
+    assert [row.island for row in list_schedule(table, NO_GROUPS, 0, 0)] == [0]
+    assert [row.island for row in list_schedule(table, NO_GROUPS, 1, 0)] == [1]
 
 
 def test_recurrent_cells():

@@ -35,7 +35,7 @@ def estimates() -> list[str]:
                     sizes = (way.high, way.wide, way.banks, way.blocks, way.starts)
                     guesses = [
                         rough(way, config, *known)
-                        for known in ((False, False), (True, False), (False, True, True))
+                        for known in ((False,) * 3, (True, False, False), (False, True, True))
                     ]
                     lines.append(f"  {sizes}: {guesses}")
     return lines

@@ -15,7 +15,7 @@ from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.option_table import option_table
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.replay import Replay
-from macaw.lowering.fim.schedule import exhaustive, improve, list_schedule, schedule
+from macaw.lowering.fim.schedule import NO_GROUPS, exhaustive, improve, list_schedule, schedule
 from tests.lowering.fim import schedules
 
 CONFIG = load("base")
@@ -49,15 +49,15 @@ def two(second_reads_first=False):
 def test_a_step_without_copies_waits_for_the_copies_before_it():
     """A step without copies waits for the copies before it, which may bring its inputs."""
     clock = Clock()
-    assert clock.bring(option([], 0, 40, 10, 0)) == (0, 40)
-    assert clock.bring(option([], 1, 0, 10, 0)) == (0, 40)
+    assert clock.bring(option([], 0, 40, 10, 0), constants=True) == (0, 40)
+    assert clock.bring(option([], 1, 0, 10, 0), constants=True) == (0, 40)
 
 
 def test_banks_that_were_used_close_a_row_before_the_first_copy():
     clock, one = Clock(), option([], 0, 40, 10, 0, reopen=7)
-    assert clock.bring(one) == (0, 40)
+    assert clock.bring(one, constants=True) == (0, 40)
     assert clock.start(one, 40)[1] == 50
-    assert clock.bring(one) == (40, 50 + 40 + 7)
+    assert clock.bring(one, constants=True) == (40, 50 + 40 + 7)
 
 
 @pytest.mark.few(8)
@@ -235,7 +235,7 @@ def test_the_search_spends_its_effort_and_not_more(seed, monkeypatch):
     """The search tries plans of at most `effort` steps together, and those of its last change."""
     graph = schedules.graph(random.Random(seed), 8)
     table = option_table(graph, CONFIG, schedules.asking(seed))
-    start = list_schedule(table)
+    start = list_schedule(table, NO_GROUPS, 0, 0)
     lengths: list[int] = []
 
     class Counting(Replay):
@@ -266,7 +266,7 @@ def test_the_end_of_a_changed_plan_is_that_of_its_simulation(seed):
     table = option_table(
         schedules.graph(rng, 20), CONFIG, schedules.asking(seed, constants=seed % 2 > 0)
     )
-    known = list_schedule(table)
+    known = list_schedule(table, NO_GROUPS, 0, 0)
     replay = Replay(known)
     assert replay.end == simulate(known).clock.end
     trials = list(scheduler._singles(table, known))
@@ -283,7 +283,7 @@ def test_no_option_costs_less_than_its_bound(seed):
     table = option_table(schedules.graph(random.Random(seed), 12), CONFIG, ask)
     track = Track(eager=True)
     pairs = []
-    for option in list_schedule(table):
+    for option in list_schedule(table, NO_GROUPS, 0, 0):
         for other in table.options[option.tasks]:
             for weight in (0, 2):
                 bound = scheduler._least_cost(table, track, other, weight)

@@ -167,9 +167,7 @@ class BankTiming:
             self._commands.add(at)
         return at
 
-    def open(
-        self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
-    ) -> int:
+    def open(self, banks: Sequence[int], row: int, time: int, step: int, bus: bool) -> int:
         """Open a row in several banks, and return the cycle of the last activation.
 
         A row that is open in one of these banks is closed first. Commands are issued at multiples

@@ -87,7 +87,7 @@ class Clock:
         end, banks = self.islands.get(option.island or 0, (0, 0))
         return end if banks & option.banks else 0
 
-    def bring(self, option: Option, constants: bool = True) -> tuple[int, int]:
+    def bring(self, option: Option, constants: bool) -> tuple[int, int]:
         """Copy the inputs of an option into its banks; return the cycles of the start and the end.
 
         If `constants` is False, the constants are in the banks already. If there are no inputs to
@@ -171,7 +171,7 @@ class Track:
     `issue` appends a step.
     """
 
-    def __init__(self, eager: bool = False) -> None:
+    def __init__(self, eager: bool) -> None:
         self.clock = Clock()
         self.eager = eager  # whether to fetch results that are ready before the next step
         self.actions: list[Action] = []
@@ -250,7 +250,7 @@ class Track:
         if self.pending:
             self.fetch_needed(option)
         if self.has_constants and option.bring:
-            self._prefetch(clock.free(option))
+            self._prefetch(clock.free(option), needed=True)
         there = number in self.early
         if not there and self._holds(option):
             self.holders[number] = clock.holders[option.placed]
@@ -295,7 +295,7 @@ class Track:
     def fetch(self, waiting: Waiting) -> None:
         """Account for the copy of the results of a step out of the island's banks."""
         if self.has_constants:
-            self._prefetch(self.clock.free(waiting.option))
+            self._prefetch(self.clock.free(waiting.option), needed=True)
         self.pending = tuple(other for other in self.pending if other is not waiting)
         self._add(FETCH, waiting.step, self.clock.fetch(waiting.option))
 
@@ -303,7 +303,7 @@ class Track:
         """Return whether an earlier step has copied an option's constants into the same places."""
         return option.constants > 0 and option.placed in self.clock.holders
 
-    def _prefetch(self, until: int, needed: bool = True) -> None:
+    def _prefetch(self, until: int, needed: bool) -> None:
         """Copy constants of the next steps if the dma would wait until cycle `until`.
 
         `needed` says whether the next step needs what the dma waits for. If so, the constants of
@@ -360,7 +360,7 @@ def simulate(options: Sequence[Option]) -> Track:
     Results may be fetched late (when another step needs them) or early (as soon as they are ready).
     The function tries both and returns the track that ends sooner.
     """
-    tracks = Track(), Track(eager=True)
+    tracks = Track(eager=False), Track(eager=True)
     parts = [part for option in options for part in option.parts or (option,)]
     for track in tracks:
         track.expect(parts, 0)

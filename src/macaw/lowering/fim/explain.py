@@ -189,7 +189,7 @@ def _refusals(refusals: Sequence[Refusal]) -> Iterator[str]:
 # --- timeline ---
 
 
-def timeline(plan: GraphPlan, width: int = 80) -> list[str]:
+def timeline(plan: GraphPlan, width: int) -> list[str]:
     """Return the lines of a picture: the work of dma, islands and host over time.
 
     Each of these has a line of up to `width` characters, or `NARROW` if that is more. A character

@@ -144,7 +144,7 @@ class Running:
             for bank in self.block.banks:
                 banks.write_ends[bank] = max(banks.write_ends[bank], self.write_ends)
                 banks.reads[bank] = max(banks.reads[bank], self.last_read)
-            self.activations = banks.open(self.block.banks, 0, self.time, step)
+            self.activations = banks.open(self.block.banks, 0, self.time, step, bus=False)
             self.time = self.activations + step
         elif kind == PUSH:
             ready = max(self.rz_ready, self.columns_ready)

@@ -56,7 +56,7 @@ class ImportedGraph:
 
 def read(
     model: onnx.ModelProto,
-    form: int = 0,
+    form: int,
     dims: Mapping[str, int] | None = None,
     room: int = LARGEST,
 ) -> ImportedGraph:

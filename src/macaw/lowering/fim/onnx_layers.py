@@ -27,8 +27,8 @@ from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.window import output_sizes, transposed_window, window_of
 
 
-def _output(node: Node, place: int = 0) -> str:
-    return node.outputs[place]
+def _output(node: Node) -> str:
+    return node.outputs[0]
 
 
 def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
@@ -157,7 +157,7 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     if own * groups != channels or outputs % groups:
         raise LowerError(f"weights {weights.shape} in {groups} groups for the image {x.shape}")
     window = window_of(attributes, image, kernel)
-    values.fits(outputs * channels * math.prod(kernel))
+    values.fits(outputs * channels * math.prod(kernel), beside=False)
     rows = _expand_groups(weights.array, groups, channels)
     padded, sizes = framed(values, x, window, name), output_sizes(window, image)
     values.fits(batch * math.prod((rows.shape[1], *sizes)), beside=True)

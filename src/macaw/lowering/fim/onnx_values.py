@@ -97,7 +97,7 @@ class Values:
         tensor = self.graph.tensor(self.name(name), *matrix(shape))
         return TaskValue(shape, tensor=tensor, element=element)
 
-    def fits(self, numbers: int, beside: bool = False) -> None:
+    def fits(self, numbers: int, beside: bool) -> None:
         """Raise `LowerError` if external memory has no room for this count of numbers.
 
         With `beside`, there must be room in addition to all inputs of the graph and all values
@@ -114,15 +114,14 @@ class Values:
         self.fits(numbers, beside=True)
         self.numbers_held += numbers
 
-    def tensor(self, value: TaskValue, name: str, rows: int = 0, columns: int = 0) -> Tensor:
-        """Return a value as a matrix of `rows` rows and `columns` columns.
+    def tensor(self, value: TaskValue, name: str, *sizes: int) -> Tensor:
+        """Return a value as a matrix. `sizes` are its numbers of rows and columns.
 
         By default the columns are the last dimension, and the rows all others. If the value has no
         such tensor yet, the graph gets a constant or a view, named after `name`. Raises
         `LowerError` for a constant with a number too large for the format.
         """
-        if not rows:
-            rows, columns = matrix(value.shape)
+        rows, columns = sizes or matrix(value.shape)
         if value.array is not None:
             key = id(value.array), rows, columns
             if key not in self._constants:

@@ -200,18 +200,16 @@ def option_of(
     job: Job,
     cycles: Cycles,
     place: BankRows,
-    buffer: int = 0,
 ) -> Option:
     """Return the option of a job that takes the cycles in `cycles`.
 
-    `place` says whether the job's constants stay in the banks. `buffer` is the number of columns in
-    all buffers between producers and consumers, or 0.
+    `place` says whether the job's constants stay in the banks.
     """
     constants = placed_constants(job.island, job.key)
     placed = constants if cycles.constants else None
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
-        job.mask, buffer, cycles.bring_queue_wait, cycles.fetch_queue_wait,
+        job.mask, 0, cycles.bring_queue_wait, cycles.fetch_queue_wait,
         cycles.constants, cycles.constants_queue_wait, placed,
         cycles.until_last_start, ISSUE_COPIES, ISSUE_START, cycles.reopen, cycles.slack,
         residency=place.residency(constants, job.rows), job=job,
@@ -231,7 +229,8 @@ def _option(
         parts = fuse(tasks)
         if len(parts) > 1:
             job, cycles = chain(parts, config, island, layout, form, place)
-            return option_of(tasks, layout, job, cycles, place, job.columns)
+            option = option_of(tasks, layout, job, cycles, place)
+            return replace(option, buffer=job.columns)
         return _product(tasks, parts[0], config, layout, island, form, least, place)
     except CannotError as error:
         exceeds = isinstance(error, MemoryExceededError)
@@ -373,7 +372,7 @@ def rough(
     config: Configuration,
     known_a: bool,
     known_b: bool,
-    resident: bool = False,
+    resident: bool,
 ) -> tuple[int, int, int]:
     """Return an estimate of a stream's cycles, as (copy in, compute, copy out).
 
@@ -393,7 +392,7 @@ def rough_constants(
     config: Configuration,
     known_a: bool,
     known_b: bool,
-    resident: bool = False,
+    resident: bool,
 ) -> int:
     """Return an estimate of the cycles that copies of constants take before the first start.
 

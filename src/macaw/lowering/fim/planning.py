@@ -161,11 +161,9 @@ class Planner:
                 rows = BankRows(memory.rows, reserved, resident=True)
                 with suppress(LowerError):
                     return self._planned(graph, rows, choice)
-        return self._planned(graph, BankRows(memory.rows))
+        return self._planned(graph, BankRows(memory.rows), choice=False)
 
-    def _planned(
-        self, graph: Graph, rows: BankRows, choice: bool = False
-    ) -> tuple[GraphPlan, SourceFiles]:
+    def _planned(self, graph: Graph, rows: BankRows, choice: bool) -> tuple[GraphPlan, SourceFiles]:
         """Return the plan and its program for tasks that use the rows in `rows`.
 
         With `choice`, the scheduler decides for each task whether its constants stay. At first, a

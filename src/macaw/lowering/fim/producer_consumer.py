@@ -196,7 +196,7 @@ def _around(producer: StreamTiling, number: int) -> tuple[tuple[Word, ...], tupl
 
     The words before it set up the buffer and lock it; those after it push once more and unlock it.
     """
-    low = producer.offset(_bank_between(producer)) // COLUMN_BYTES
+    low = producer.offset(_bank_between(producer), 0) // COLUMN_BYTES
     places = (low, low + _size_between(producer))
     first, end = (f"{producer.address(column):#x}" for column in places)
     head = (

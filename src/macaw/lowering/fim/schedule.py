@@ -108,10 +108,10 @@ def _lists(table: OptionTable) -> Iterator[list[Option]]:
     """
     ways = [(weight, share) for weight in WEIGHTS for share in SHORTER]
     ways = ways if len(table.levels) <= SMALL else ways[:1]
-    preferences = [NO_GROUPS, preferred_groups(table)]
+    preferences = [NO_GROUPS, preferred_groups(table, (), longest=False)]
     sums = [unit for unit in table.options if is_sum(unit)]
     if sums:
-        preferences += [preferred_groups(table, sums), preferred_groups(table, sums, longest=True)]
+        preferences += [preferred_groups(table, sums, longest) for longest in (False, True)]
     distinct: list[Mapping[Task, Unit]] = []
     for groups in preferences:
         if groups not in distinct:
@@ -123,9 +123,9 @@ def _lists(table: OptionTable) -> Iterator[list[Option]]:
 
 def list_schedule(
     table: OptionTable,
-    grouped: Mapping[Task, Unit] = NO_GROUPS,
-    weight: float = 0,
-    shorter: float = 0,
+    grouped: Mapping[Task, Unit],
+    weight: float,
+    shorter: float,
 ) -> list[Option]:
     """Return the options that a list schedule chooses, in the order of issue.
 
@@ -154,9 +154,7 @@ def list_schedule(
     return track.issued
 
 
-def preferred_groups(
-    table: OptionTable, sums: Sequence[Unit] = (), longest: bool = False
-) -> dict[Task, Unit]:
+def preferred_groups(table: OptionTable, sums: Sequence[Unit], longest: bool) -> dict[Task, Unit]:
     """Return units that have no task in common, as a map from each of their tasks to its unit.
 
     A unit is a tuple of tasks that one start of an island can do. Units are chosen one after the
@@ -406,7 +404,7 @@ def exhaustive(table: OptionTable) -> GraphPlan:
 
     All orders of the tasks, all options, and all times to fetch results are tried.
     """
-    best = simulate(improve(table, list_schedule(table)))
+    best = simulate(improve(table, list_schedule(table, NO_GROUPS, 0, 0)))
     work = _least_copies(table)
     tasks = len(table.levels)
 
@@ -430,7 +428,7 @@ def exhaustive(table: OptionTable) -> GraphPlan:
             further.fetch(waiting)
             search(further, outputs)
 
-    search(Track(), frozenset())
+    search(Track(eager=False), frozenset())
     return plan_of_track(table, best)
 
 

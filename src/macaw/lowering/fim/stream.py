@@ -248,7 +248,7 @@ class StreamTiling:
         """
         return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
-    def offset(self, bank: int, row: int = 0) -> int:
+    def offset(self, bank: int, row: int) -> int:
         """Return the byte offset in the island of row `row` of the stream in bank `bank`."""
         return bank * self.memory.bank_bytes + (self.row + row) * ROW_BYTES
 

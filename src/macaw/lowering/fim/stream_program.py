@@ -76,7 +76,7 @@ def _setup(stream: StreamTiling, block: int) -> Iterator[Item]:
 
 
 def _first(stream: StreamTiling, block: int) -> int:
-    return stream.offset(stream.buffer(block)) // COLUMN_BYTES
+    return stream.offset(stream.buffer(block), 0) // COLUMN_BYTES
 
 
 def _rounds(stream: StreamTiling, block: int) -> Iterator[Item]:

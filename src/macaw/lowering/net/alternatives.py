@@ -66,7 +66,7 @@ def _product(operation: VectorOperation, config: Configuration) -> Convolution |
         return _rescale(operation, config["pe.pes"])
     if isinstance(operation, EachImage):
         return _mean(operation.operation, operation.count)
-    return _mean(operation)
+    return _mean(operation, 0)
 
 
 def _elements(
@@ -136,7 +136,7 @@ def _by_channel(operation: ElementwiseProduct) -> Convolution | None:
     return replace(product, scales=scales, reads_weights=True)
 
 
-def _mean(operation: VectorOperation, images: int = 0) -> Convolution | None:
+def _mean(operation: VectorOperation, images: int) -> Convolution | None:
     """Return a mean of each image as a convolution, or None if the operation is not a mean.
 
     `images` is the number of images in the batch, 0 for a single image. The result is also None if

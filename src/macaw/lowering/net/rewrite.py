@@ -113,7 +113,7 @@ class _Rewriter(Rewriting):
 
     # --- operands ---
 
-    def operands(self, layer: Layer, expands: bool = True) -> tuple[str, ...]:
+    def operands(self, layer: Layer, expands: bool) -> tuple[str, ...]:
         """Return the names of tensors for all inputs of a layer; make tensors of the constants.
 
         With `expands`, the tensors have the shape of the result. There is one exception: the second
@@ -152,7 +152,7 @@ class _Rewriter(Rewriting):
             assert isinstance(layer, ProductLayer)
             rewrite_integer_product(self, layer)
             return True
-        layer = replace(layer, inputs=self.operands(layer))
+        layer = replace(layer, inputs=self.operands(layer, expands=True))
         if not self._in_int16(layer):
             self.add(layer)
         return True
@@ -320,7 +320,7 @@ class _Rewriter(Rewriting):
         sizes = [self.constants[x].size for x in layer.inputs if x not in self.tensors]
         if all(size == 1 for size in sizes) and all(tensor.shape == shape for tensor in alone):
             return False
-        names = self.operands(replace(layer, operator=""))
+        names = self.operands(replace(layer, operator=""), expands=True)
         node = replace(layer.node, inputs=names)
         self.add(replace(layer, inputs=names, node=node))
         return True

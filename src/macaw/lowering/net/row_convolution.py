@@ -38,7 +38,8 @@ def rewrite_convolution(rewriting: Rewriting, layer: FloatLayer) -> bool:
         raise LowerError(f"its weights have {weights.shape[1]} channels, its input {x.shape[1]}")
     if any(rewriting.constants[name].shape != weights.shape[:1] for name in bias if name):
         raise LowerError(f"its bias is not of shape ({len(weights)},)")
-    rows = _windows(rewriting, layer, window_of(attributes, x.shape[2:], weights.shape[2:]))
+    window = window_of(attributes, x.shape[2:], weights.shape[2:])
+    rows = _windows(rewriting, layer, window, 0)
     matrix = np.ascontiguousarray(weights.reshape(len(weights), -1).T[None])
     factors = rewriting.constant(f"{layer.name}_matrix", matrix)
     product = _product(rewriting, rows, result)
@@ -94,7 +95,7 @@ def _product(rewriting: Rewriting, rows: str, result: str) -> str:
     return rewriting.tensor(f"{result}_rows", y, shape=(batch, count, y.shape[1]))
 
 
-def _windows(rewriting: Rewriting, layer: Layer, window: Window, zero: int = 0) -> str:
+def _windows(rewriting: Rewriting, layer: Layer, window: Window, zero: int) -> str:
     """Append movements that gather the windows of a layer's input; return their tensor's name.
 
     This tensor has the shape (batch, windows, channels · kernel). Padding has the number `zero`.

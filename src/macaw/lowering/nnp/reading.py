@@ -122,7 +122,7 @@ class Builder:
         name = self.tensor(wanted, len(elements) * vectors)
         return Value(shape, name, elements, self.native, 0, vectors, zeros)
 
-    def constant(self, wanted: str, rows: Array, columns: int = 0) -> Place:
+    def constant(self, wanted: str, rows: Array, columns: int | None = None) -> Place:
         """Add a constant and return its place. `rows` has shape (count, elements of whole vectors).
 
         `columns` is the number of elements of a row without padding, if all padding is at the row's

@@ -50,7 +50,7 @@ class Room:
     size: int
 
 
-def check_room(room: Room, numbers: int, others: int = 0) -> None:
+def check_room(room: Room, numbers: int, others: int) -> None:
     """Raise `LowerError` unless a memory has room for `numbers` + `others` numbers.
 
     `others` counts the numbers that are in the memory already.

@@ -57,7 +57,7 @@ class Mean:
         for total, widened in zip(self.sums, _WIDENED, strict=True):
             self.k.put(f"vadd.{self.wide} {total}, {total}, {widened}")
 
-    def finish(self, scale: str, widened: bool = False) -> str:
+    def finish(self, scale: str, widened: bool) -> str:
         """Write code that scales and rounds the sums; return the register of the results.
 
         With `widened`, sums of int8 numbers have 32 bits already, in the four registers `FIRST`.
@@ -129,7 +129,7 @@ class _Average(Windows):
         count = self.pool.counted(1, j) if j >= 0 else self.pool.kernel[1]
         if count != self.counts[0]:
             self._load_scale(SCALES[1], count)
-        self.store([self.mean.finish(SCALES[count != self.counts[0]])])
+        self.store([self.mean.finish(SCALES[count != self.counts[0]], widened=False)])
 
     def repeated(self, count: int) -> int:
         rows, columns = self.pool.kernel
@@ -153,7 +153,7 @@ class _Average(Windows):
                 self.mean.add(register)
                 if reload:
                     self.load(register, row, offset)
-            self.store([self.mean.finish(SCALES[0])])
+            self.store([self.mean.finish(SCALES[0], widened=False)])
 
         self.repeat(count - 1, stride, body)
         body(reload=False)
@@ -172,7 +172,7 @@ def global_average_kernel(pool: GlobalAveragePool) -> Kernel:
 
         def average() -> None:
             widened = _sums(k, Mean(k, pool), columns, positions)
-            columns.store(k, [Mean(k, pool).finish(SCALES[0], widened)], "s3")
+            columns.store(k, [Mean(k, pool).finish(SCALES[0], widened)], "s3", 0)
 
         _each_group(k, columns, ("vc_x0", columns.group_bytes), ("y", columns.group_bytes), average)
         return k
@@ -184,7 +184,7 @@ def global_average_kernel(pool: GlobalAveragePool) -> Kernel:
     def add() -> None:
         if not _sums(k, Mean(k, pool), folded, positions // fold) and pool.dtype == "int8":
             widen_quarters(k, FIRST)
-        folded_sums.store(k, FIRST[: folded_sums.registers], "s3")
+        folded_sums.store(k, FIRST[: folded_sums.registers], "s3", 0)
 
     folded_sums = sums.folded(fold)
     parts = (_SUMS, sums.group_bytes)
@@ -237,13 +237,13 @@ def _average_of_sums(
     """
     quarters = FIRST[: sums.registers]
     sums.begin(k)
-    sums.load(k, quarters, "s2")
+    sums.load(k, quarters, "s2", 0)
     for number in range(1, count):
         others = (SECOND, _LOADED)[number % 2][: sums.registers]
         sums.load(k, others, "s2", number * sums.pitch)
         each(k, "vadd.w", quarters, others)
     columns.begin(k)
-    columns.store(k, [Mean(k, pool).finish(SCALES[0], True)], "s3")
+    columns.store(k, [Mean(k, pool).finish(SCALES[0], True)], "s3", 0)
 
 
 def _sums(k: Kernel, mean: Mean, columns: Columns, count: int) -> bool:

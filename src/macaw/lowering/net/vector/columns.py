@@ -97,7 +97,7 @@ class Columns:
         if self.granule < VECTOR_BYTES:
             k.put(f"li {STRIDE}, {self.granule}", "bytes of a lane that is aligned")
 
-    def load(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
+    def load(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int) -> None:
         """Write code that loads a group of channels into the vector registers `registers`.
 
         The address is the register `pointer` plus `offset` bytes. It must be a multiple of
@@ -106,7 +106,7 @@ class Columns:
         for number, register in enumerate(registers):
             self._access(k, "l", register, pointer, offset + VECTOR_BYTES * number)
 
-    def store(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
+    def store(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int) -> None:
         """Write code that stores a group of channels from the vector registers `registers`.
 
         The address is the register `pointer` plus `offset` bytes. If a position has fewer channels
@@ -126,7 +126,7 @@ class Columns:
                 spare = _SPARE[channel % len(_SPARE)]
                 k.put(f"s{letter} {spare}, {offset + channel * self.size}({pointer})")
 
-    def move(self, k: Kernel, register: str, pointer: str, offset: int = 0) -> None:
+    def move(self, k: Kernel, register: str, pointer: str, offset: int) -> None:
         """Write code that stores all 16 bytes of a register.
 
         The address is the register `pointer` plus `offset` bytes. Some of the bytes may belong to

@@ -137,7 +137,7 @@ def _positions(
 ) -> None:
     """Write the loop over `count` positions, such as pixels; a pass multiplies several of them."""
     second = _LOADED[1][: columns.registers]
-    columns.load(k, second, "a1")
+    columns.load(k, second, "a1", 0)
     group.widen_second(k, second)
     k.block("mv a0, a3", "mv a2, a4")
     sets = _register_sets(operation, group, columns)

@@ -150,7 +150,7 @@ class Kernel:
         self._open[-1].append(Loop(1, value, limit, body, comment, "bgt"))
 
 
-def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
+def write_kernel(out: Listing, items: Items, depth: int) -> None:
     """Append the statements of a kernel to a source; the label of a loop is its depth."""
     for item in items:
         if isinstance(item, Instruction):

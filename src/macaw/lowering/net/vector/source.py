@@ -217,7 +217,7 @@ def _write_parts(out: Listing, entry: str, parts: _Parts, *, waits: bool) -> Non
     if kernel:
         out.put(".core vc")
         out.put("", label="run_vc")
-        write_kernel(out, (*parts.items, *EXIT))
+        write_kernel(out, (*parts.items, *EXIT), depth=1)
         out.put("ecall")
 
 

@@ -202,5 +202,5 @@ class Windows(ABC):
 
     def store(self, registers: Sequence[str]) -> None:
         """Write code that stores a group of results and advances to the next element."""
-        self.columns.store(self.k, registers, RESULT)
+        self.columns.store(self.k, registers, RESULT, 0)
         self.k.add(RESULT, self.pitch)

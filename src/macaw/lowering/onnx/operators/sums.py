@@ -18,7 +18,7 @@ from macaw.lowering.onnx.operators.elementwise import Array
 from macaw.lowering.onnx.window import Window, output_sizes
 
 
-def convolution(x: Array, w: Array, window: Window, groups: int, fill: Any = 0) -> Array:
+def convolution(x: Array, w: Array, window: Window, groups: int, fill: Any) -> Array:
     """Return the sums of a convolution.
 
     `x` has shape (batch, channels, ...), `w` (outputs, channels / groups, ...). The padding has the
@@ -79,7 +79,7 @@ def _taps(window: Window, sizes: tuple[int, ...], place: tuple[int, ...]) -> tup
 
 
 def transposed_convolution(
-    x: Array, w: Array, window: Window, sizes: tuple[int, ...], groups: int, zero: int = 0
+    x: Array, w: Array, window: Window, sizes: tuple[int, ...], groups: int, zero: int
 ) -> Array:
     """Return the sums of a transposed convolution; the number `zero` in `x` stands for 0.
 
