@@ -23,6 +23,8 @@ from macaw.asm.editing.program import EditedProgram
 from macaw.asm.editing.renaming import RenameError
 from macaw.asm.editing.signatures import Signature
 
+pytestmark = pytest.mark.once
+
 GOLDEN = Path(__file__).with_name("editing.txt")
 WRITE = os.environ.get("MACAW_GOLDENS") == "write"
 FEW = 4  # words of a kind of suggestions that are all recorded

@@ -15,6 +15,8 @@ from macaw.asm.editing.program import EditedProgram
 from macaw.asm.editing.renaming import RenameError
 from tests.asm.corpus import FOLDER
 
+pytestmark = pytest.mark.once
+
 FILES = {
     "a.s": """\
         .include "c.inc"
@@ -417,7 +419,6 @@ def corrected(source: Document, text: str) -> tuple[int, str]:
     return len(found), with_fix(text, found[-1]) if found else text
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("path", MISSPELT, ids=lambda path: path.stem)
 def test_each_did_you_mean_is_a_correction(path: Path) -> None:
     """Each "did you mean" hint gives a correction, after which the error has changed or is gone."""

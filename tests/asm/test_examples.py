@@ -14,6 +14,8 @@ from macaw.isa.pe import PACKET, SEQUENCE
 from macaw.isa.rows import Instruction, Pseudo
 from tests.asm.gnu import live, tools_missing
 
+pytestmark = pytest.mark.once
+
 FOLDER = Path(__file__).parent / "ok"  # where weights.npy is
 CP, PE = registry.core("cp"), registry.core("pe")
 SCALAR = [row for rows in CP.rows.values() for row in rows]
@@ -55,7 +57,6 @@ def probe(row: Instruction, text: str) -> Program:
     return built(f"{LAYER}{first}        .list probe\n{text}\n        .endlist\n{AFTER}")
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("row", SCALAR, ids=lambda row: f"{row.mnemonic}-{row.syntax}")
 def test_an_example_of_cp_is_its_row(row: Instruction | Pseudo) -> None:
     data = words(row.example)
@@ -149,7 +150,6 @@ def _frames() -> list[tuple[str, str, str]]:
     return found
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("name", "frame", "example"), _frames(), ids=lambda text: text[:12])
 def test_an_example_of_a_directive_or_function(name: str, frame: str, example: str) -> None:
     pattern = rf"(^|[\s(]){re.escape(name)}(\s|\(|$)"

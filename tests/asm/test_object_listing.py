@@ -19,6 +19,8 @@ from tests.asm.gnu_tools import output
 from tests.asm.linked_files import CLANG, COMPILERS, assembled, compile_c, gnu_object, write
 from tests.c_programs.c_compilers import PROGRAMS
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parents[2]
 C_PROGRAMS = ROOT / "tests" / "c_programs"
 OURS = """        .device tiny

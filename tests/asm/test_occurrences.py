@@ -11,6 +11,8 @@ from macaw.asm.editing.document import Document
 from macaw.asm.editing.renaming import RenameError
 from tests.asm.corpus import VALID_SOURCES, source_of
 
+pytestmark = pytest.mark.once
+
 # In a template, `<thing:word>` is a word of the source, and `thing` says what the word means: words
 # of one thing are its occurrences. `K` is the number of the piece, `P` that of the part.
 PIECES = [
@@ -113,7 +115,6 @@ def renamed(document: Document, place: tuple[int, int], name: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("seed", range(10))
 def test_words_of_one_thing_are_its_references_and_are_renamed(seed: int) -> None:
     chance = random.Random(seed)
@@ -161,7 +162,6 @@ NOT_SUGGESTED = [
 ]
 
 
-@pytest.mark.once
 def test_what_a_source_has_is_suggested_at_its_place() -> None:
     """Each instruction, directive, register and symbol of the corpus is among the suggestions.
 

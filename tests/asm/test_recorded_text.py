@@ -18,6 +18,8 @@ from macaw.asm.simple_area import SimpleArea
 from macaw.asm.symbols import Definition
 from tests.fuzzing import tries
 
+pytestmark = pytest.mark.once
+
 REGISTERS = ("a0", "a1", "t0", "s3", "zero", "sp")
 # Lines of a source: `{r}` is a register, `{l}` a name, `{n}` a number, `{d}` a digit.
 PLAIN = (
@@ -163,7 +165,6 @@ def compare(text: str, recordings: Recordings, folder: Path | None = None) -> No
         assert found == expected
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("others", [0.0, 0.02, 0.2])
 def test_random_edits(others: float) -> None:
     for seed in range(tries(12)):

@@ -27,6 +27,8 @@ from macaw.isa import config
 from tests.asm.gnu_tools import output, tool
 from tests.asm.linked_files import CLANG, LLD, assembled, compile_c, gnu_object, link, write
 
+pytestmark = pytest.mark.once
+
 # The ways to use a symbol of another object in code and data. GNU as takes the same lines.
 LINES = """
 _start: call    other
@@ -175,7 +177,6 @@ def test_without_c_they_are_undefined() -> None:
     }
 
 
-@pytest.mark.once
 def test_weak_symbols_are_the_linkers(tmp_path: Path) -> None:
     """A definition in another object replaces a weak definition; an undefined weak symbol is 0."""
     text = (

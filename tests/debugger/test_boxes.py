@@ -13,6 +13,8 @@ from macaw.debugging import DebuggerFiles
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import session
 
+pytestmark = pytest.mark.once
+
 # The numbers that seed 000 ¶89, ¶95 and ¶98 give to the parts of a PE.
 NUMBERS = (
     "501 502 503 504 505 506 5063 5066 508 509 510 511 513 514 515 516 517 518 519 520".split()

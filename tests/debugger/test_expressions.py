@@ -23,6 +23,8 @@ from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
 from tests.debugger.programs import of_source, session
 
+pytestmark = pytest.mark.once
+
 EMPTY = of_source(".core cp\n_start: ebreak\n")
 
 
@@ -50,7 +52,6 @@ TREES = st.recursive(
 )
 
 
-@pytest.mark.once
 @settings(max_examples=150, deadline=None)
 @given(TREES)
 def test_numbers_are_the_assemblers(text):

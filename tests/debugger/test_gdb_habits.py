@@ -26,6 +26,8 @@ from macaw.debugger.user_values import UserValues
 from macaw.debugging import DebuggerFiles
 from macaw.execution import configuration_of
 
+pytestmark = pytest.mark.once
+
 HERE = Path(__file__).parent
 _NUMBER = re.compile(r"^(t?break|[ra]?watch|t?catch|dprintf) \d+:", re.MULTILINE)  # of a point
 SOURCE = "gdb_habits.s"
@@ -70,7 +72,6 @@ def _folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("form", TABLE["same"])
 def test_a_form_of_gdb_is_a_line_of_this_debugger(form: str) -> None:
     ours = TABLE["same"][form]
@@ -89,7 +90,6 @@ def test_a_form_of_gdb_works(form: str) -> None:
     assert lines[: len(expected)] == expected
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("form", TABLE["says"])
 def test_a_form_of_gdb_is_answered_with_what_to_type(form: str) -> None:
     answer, _ = ask(fresh(), form)

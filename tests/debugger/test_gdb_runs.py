@@ -34,6 +34,8 @@ from tests.debugger.gdb_client import GDB, gdb, target_of
 from tests.debugger.programs import PROGRAMS, loaded, of_source, session
 from tests.debugger.sources import VERY_LONG_LOOP
 
+pytestmark = pytest.mark.once
+
 RUNS = Path(__file__).parent / "gdb_runs"
 SCRIPTS = sorted(path.stem for path in RUNS.glob("*.gdb"))
 VERSION = "13.1"  # of gdb, whose words the expected texts have
@@ -107,7 +109,6 @@ def slow_load(debug: Session, seconds: float):
     return load
 
 
-@pytest.mark.once
 @needs_gdb
 @pytest.mark.parametrize("seconds", [5])
 def test_a_handshake_may_take_its_time(tmp_path, seconds):
@@ -287,7 +288,6 @@ def split_at_marks(lines: list[str]) -> Iterator[list[str]]:
         yield lines[begin:end]
 
 
-@pytest.mark.once
 @needs_gdb
 @pytest.mark.parametrize("seed", range(3))
 def test_gdb_reads_what_the_session_says(seed, tmp_path):

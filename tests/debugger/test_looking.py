@@ -15,6 +15,8 @@ from macaw.debugging import DebuggerFiles
 from macaw.emu.faults import Fault
 from tests.debugger.programs import of_source, session
 
+pytestmark = pytest.mark.once
+
 DATA = """
         .core cp
 _start: la   a0, numbers

@@ -17,6 +17,8 @@ from tests.debugger.running import printed
 from tests.fuzz.debugger_lines import Kept
 from tests.small_programs import PROGRAMS, program
 
+pytestmark = pytest.mark.once
+
 
 def session(name: str) -> Session:
     loaded = program(name)

@@ -15,6 +15,8 @@ from tests.debugger.running import all_stops, stops_until_exit
 from tests.debugger.sources import STORE_LOOP
 from tests.emu.cp_machine import translated_blocks
 
+pytestmark = pytest.mark.once
+
 ROUND = 5  # instructions of a round
 
 
@@ -96,7 +98,6 @@ def test_accesses_of_some_cores():
     assert first.values["access"] == "write"
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("event", "place"),
     [
@@ -240,7 +241,6 @@ def words_of(debug, kind):
     return list(found)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("folder", "kind"), [("nnp_mlp", "nnp"), ("fim_gru", "fim")])
 def test_breakpoints_on_words_of_other_cores(folder, kind):
     """Both engines stop before the same words of other cores in the same states."""

@@ -15,6 +15,8 @@ from macaw.debugging import DebuggerFiles
 from macaw.execution import configuration_of
 from tests.debugger.programs import of_source
 
+pytestmark = pytest.mark.once
+
 DATA = bytes([1, 2, 1, 2, 1, 0, 0, 0, 255, 255, 255, 255] * 9 + [1, 2, 1, 9])
 SOURCE = (
     " .core cp\n_start: nop\n nop # b\n li a0, 1 # a\n nop # b\n ebreak # a\n .data\ny: .byte {}\n"

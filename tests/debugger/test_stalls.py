@@ -15,6 +15,8 @@ from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.running import place_of
 
+pytestmark = pytest.mark.once
+
 PULLS_MORE = (Path(__file__).parent / "transcripts/stuck.s").read_text()
 KEEPS_THE_LOCK = """
         .device tiny
@@ -200,7 +202,6 @@ def test_the_array_at_work_is_no_deadlock():
     )
 
 
-@pytest.mark.once
 def test_a_transfer_is_waited_for():
     run = session("digits_mlp")
     run.goto(150)

@@ -12,6 +12,8 @@ from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.sources import STORE_LOOP
 
+pytestmark = pytest.mark.once
+
 
 def interpreter(source=STORE_LOOP):
     return Interpreter(of_source(source), DebuggerFiles())

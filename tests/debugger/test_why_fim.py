@@ -16,6 +16,8 @@ from macaw.execution import configuration_of
 from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import PROGRAMS, of_source, session
 
+pytestmark = pytest.mark.once
+
 H = np.float16
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
@@ -121,7 +123,6 @@ def test_through_a_buffer_between_blocks(engine):
     }
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("folder", "element", "of"),
     [

@@ -10,6 +10,8 @@ from tests.debugger.asked import inputs, only
 from tests.debugger.programs import PROGRAMS, of_source, session
 from tests.debugger.running import place_of
 
+pytestmark = pytest.mark.once
+
 # Two tiles of a layer, its result through InitialVrf and back to Dram; numbers that are exact in all
 # formats. The registers of the last chain and its vector come in a message, in two transfers.
 CHAINS = """

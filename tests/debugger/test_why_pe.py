@@ -11,6 +11,8 @@ import pytest
 from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import of_source
 
+pytestmark = pytest.mark.once
+
 RNG = np.random.default_rng(11)
 
 
@@ -213,7 +215,6 @@ def test_registers_and_queues_in_the_middle_of_a_mac():
         assert empty.how == "empty"
 
 
-@pytest.mark.once
 def test_words_have_their_sources_while_the_config_is_being_parsed():
     run = run_of(source(MAC))
     run.goto(0)

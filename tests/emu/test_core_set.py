@@ -15,6 +15,8 @@ from macaw.emu.engines import ENGINES
 from macaw.isa import config, registry
 from tests.emu.cp_machine import code, program
 
+pytestmark = pytest.mark.once
+
 PROGRAMS = Path(__file__).parents[2] / "programs"
 TINY = config.load("tiny")
 END = "addi a7, zero, 93\naddi a0, zero, 0\necall"

@@ -24,6 +24,8 @@ from macaw.isa import common, registry
 from macaw.isa.model import Core
 from tests.tree_copies import PYTHON_PATH
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "faults"
 SOURCES = sorted(FOLDER.glob("*.s"))
@@ -119,7 +121,6 @@ def test_fault(name: str) -> None:
 
 
 @pytest.mark.few(30)
-@pytest.mark.once
 @pytest.mark.parametrize("name", [path.name for path in SOURCES])
 def test_the_command_says_it_and_fails(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     wanted = expected(FOLDER / name)
@@ -157,7 +158,6 @@ def test_as_a_process_of_its_own() -> None:
     assert "store_overflow.s:15:11: fault: pe[0]: store overflow at " in done.stderr
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("core", registry.cores(), ids=lambda core: core.name)
 def test_a_kind_that_the_code_of_a_core_names_is_in_its_table(core: Core) -> None:
     """Each kind of fault that the code of a core raises is in the core's table.

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from macaw.emu import numerics
 
+pytestmark = pytest.mark.once
+
 ALL_8 = np.arange(-128, 128, dtype=np.int64)
 ALL_16 = np.arange(-(1 << 15), 1 << 15, dtype=np.int64)
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)

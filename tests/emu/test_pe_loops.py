@@ -11,6 +11,8 @@ from macaw.isa.pe import THEN
 from tests.emu.pe_builder import Unit, int_ones
 from tests.emu.pe_rows import instruction_starts
 
+pytestmark = pytest.mark.once
+
 STATES = {"sq": 0, "rq": 1, "sw": 2}
 
 
@@ -196,7 +198,6 @@ def test_convolution_by_loops_and_steps(design: str, flags: dict[str, int]) -> N
     assert machine.read(out, 8 * 196).reshape(8, 14, 14).tolist() == wanted.tolist()
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("kernel", "stride"), [(3, 1), (3, 2), (2, 1), (2, 3), (1, 1)])
 @pytest.mark.parametrize("element", ["int8", "int16", "fp16"])
 def test_depthwise_by_sliding_windows(kernel: int, stride: int, element: str) -> None:

@@ -20,6 +20,8 @@ from macaw.isa.scalar import REGISTER
 from tests.emu.toys import UNIT, toy
 from tests.emu.vc_machine import COSTS, machine, processor
 
+pytestmark = pytest.mark.once
+
 DATA = EXTERNAL + 0x1000
 
 

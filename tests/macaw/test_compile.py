@@ -20,6 +20,8 @@ from macaw.networks import report as network_report
 from tests.lowering.net.models import ModelBuilder, real_model, residual_model, small_model
 from tests.macaw.command_runs import run_here
 
+pytestmark = pytest.mark.once
+
 
 def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return run_here(words, cwd)
@@ -43,7 +45,6 @@ def folder(compiled, image, tmp_path_factory) -> Path:
     return path
 
 
-@pytest.mark.once
 def test_every_layer_equals_the_reference_evaluator(compiled, image):
     run = compiled.run(x=image)
     expected = reference.evaluate(compiled.network, {"x": image})
@@ -56,7 +57,6 @@ def test_every_layer_equals_the_reference_evaluator(compiled, image):
     np.testing.assert_array_equal(run.outputs["y"], expected["y"])
 
 
-@pytest.mark.once
 def test_scales_of_channels_tables_and_all_that_convolutions_have():
     network = macaw.compile(real_model(), device="tiny")
     image = np.random.default_rng(7).normal(size=(1, 4, 9, 9)).astype(np.float32)
@@ -75,7 +75,6 @@ def test_scales_of_channels_tables_and_all_that_convolutions_have():
     np.testing.assert_array_equal(run.outputs["y"], expected["y"])
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("device", ["tiny", "base"])
 def test_a_residual_network(image, device):
     network = macaw.compile(residual_model(), device=device)
@@ -103,7 +102,6 @@ def test_the_outputs_equal_those_of_onnxruntime(compiled, image):
     np.testing.assert_array_equal(compiled.run({"x": image}).outputs["y"], wanted)
 
 
-@pytest.mark.once
 def test_both_engines_take_the_same_cycles(image):
     network = macaw.compile(small_model(1), device="tiny")
     fast, slow = (network.run(x=image, engine=engine) for engine in ("fast", "reference"))
@@ -111,7 +109,6 @@ def test_both_engines_take_the_same_cycles(image):
     assert fast.cycles == slow.cycles
 
 
-@pytest.mark.once
 def test_the_cycles_of_the_layers_are_those_of_the_program(compiled, image):
     run = compiled.run(x=image)
     integers = run.tensors["in_q"][0].transpose(1, 2, 0)
@@ -185,7 +182,6 @@ def test_the_table_has_the_columns_that_fit(compiled, image):
     assert len(narrow.columns) < len(wide.columns) == 12
 
 
-@pytest.mark.once
 def test_the_command(folder, image):
     onnx.save(small_model(), folder / "model.onnx")
     done = command("compile", "model.onnx", "-o", "made", cwd=folder)

@@ -18,6 +18,8 @@ from macaw.concordance.concordance import Concordance
 from tests.macaw.concord_programs import LAYER, SAMPLES
 from tests.macaw.conftest import ROOT, Macaw
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Concordance:

@@ -19,6 +19,8 @@ from tests.debugger.asked import inputs
 from tests.lowering.net.models import ModelBuilder
 from tests.macaw.command_runs import run_here
 
+pytestmark = pytest.mark.once
+
 LAYERS = ["/stem/Conv", "/sum/Add", "/point/Conv", "/classes/Gemm"]
 
 
@@ -68,7 +70,6 @@ def states(session: macaw.Session) -> list[str]:
     return [item.state for item in session.layers()]
 
 
-@pytest.mark.once
 def test_the_cycles_of_layers_are_those_of_run(network, folder, session):
     run = network.run(x=np.load(folder / "x.npy"))
     assert states(session) == ["to come"] * 4
@@ -270,7 +271,6 @@ UNIT = 0x1000_0000
 EXTERNAL = 0x8000_0000
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_causes_name_arrays_of_the_layer_that_uses_them(network, folder, engine):
     """Causes name the arrays of the layer that uses them.

@@ -18,6 +18,8 @@ from macaw.networks import report as network_report
 from tests.lowering.net.models import ModelBuilder, float_model, residual_model
 from tests.macaw.command_runs import run_here
 
+pytestmark = pytest.mark.once
+
 
 def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return run_here(("estimate", *words), cwd)
@@ -33,7 +35,6 @@ def refused_model() -> onnx.ModelProto:
     return builder.model()
 
 
-@pytest.mark.once
 def test_the_predictions_are_those_of_compile():
     estimate = macaw.estimate(residual_model(), device="tiny", name="network")
     compiled = macaw.compile(residual_model(), device="tiny")
@@ -44,7 +45,6 @@ def test_the_predictions_are_those_of_compile():
     assert network_report.summary(estimate) == network_report.summary(compiled)
 
 
-@pytest.mark.once
 def test_a_floating_point_model_costs_what_it_costs_with_integers():
     """The estimate of a floating-point model is that of its quantised model.
 
@@ -62,7 +62,6 @@ def test_a_floating_point_model_costs_what_it_costs_with_integers():
     assert "one sample of random numbers" in network_report.summary(estimate)[-1]
 
 
-@pytest.mark.once
 def test_the_other_layers_of_a_model_with_a_refused_node():
     estimate = macaw.estimate(refused_model(), device="tiny")
     assert [layer.name for layer in estimate.layers] == [
@@ -96,7 +95,6 @@ def test_a_layer_without_a_plan_is_refused_alone():
     assert str(caught.value) == f"layer {refusal.name}: {refusal.reason}"
 
 
-@pytest.mark.once
 def test_layers_that_do_not_fit_together():
     """An estimate refuses layers whose packets do not fit together.
 

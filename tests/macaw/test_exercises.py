@@ -14,6 +14,8 @@ from tests.exercises.arrays import arrays
 from tests.macaw.command_runs import run_here, run_shown
 from tests.macaw.conftest import ROOT
 
+pytestmark = pytest.mark.once
+
 SOLUTIONS = ROOT / "tests" / "exercises"
 # What `macaw test` says of the start: how far it is.
 FAR = {
@@ -109,7 +111,6 @@ def test_the_teachers_page_lists_all_exercises() -> None:
     assert set(re.findall(r"^\| `([\w-]+)` \|", text, re.M)) == set(EXERCISES)
 
 
-@pytest.mark.once
 def test_the_teachers_page_shows_what_its_commands_print() -> None:
     text = page("exercises").read_text("utf-8")
     assert made(text, "exercises", run_shown) == text

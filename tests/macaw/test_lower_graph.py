@@ -17,6 +17,8 @@ from macaw.lowering.fim.graph import Graph
 from tests.macaw.conftest import Macaw
 from tests.macaw.fim_models import MATMUL, RNG, WEIGHTS, saved
 
+pytestmark = pytest.mark.once
+
 HINT = "hint: `macaw compile --core fim` does the same into a folder\n"
 
 
@@ -90,7 +92,6 @@ def test_a_device_of_ones_own_goes_beside_the_source(tmp_path: Path) -> None:
     assert run.device.config["fim.islands"] == 1
 
 
-@pytest.mark.once
 def test_steps_are_shorter_where_an_island_has_few_words() -> None:
     """If an island can store few words, the plan has short steps, so that three products fit."""
     graph = Graph()
@@ -189,13 +190,11 @@ def side_by_side() -> Graph:
     return graph
 
 
-@pytest.mark.once
 def test_a_timeline_has_80_columns_if_none_are_asked_for() -> None:
     found = api.lower_graph(side_by_side())
     assert found.timeline() == found.timeline(80) != found.timeline(81)
 
 
-@pytest.mark.once
 def test_a_program_that_decides_at_run_time(tmp_path: Path) -> None:
     """A program lowered with `dynamic`, in which cp chooses islands, gives a slow island less work.
 

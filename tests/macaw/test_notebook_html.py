@@ -20,6 +20,8 @@ from macaw.profiling.profiler import ProfileOptions
 from tests.macaw.conftest import LAYER
 from tests.macaw.html_pages import Page, refers_to_nothing
 
+pytestmark = pytest.mark.once
+
 MOST_BYTES = 200_000
 HOSTILE = "<img src=x onerror=alert(1)>\"'&</pre></table><script>\x1b[2J\u202e"
 EXIT = "li a7, 93\nli a0, 0\necall\n"

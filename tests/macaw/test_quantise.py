@@ -27,6 +27,8 @@ from macaw.lowering.onnx.reference import evaluate
 from tests.lowering.onnx.models import NODE, model
 from tests.lowering.onnx.running import network_of, outputs_of, runtime_outputs
 
+pytestmark = pytest.mark.once
+
 RANDOM = np.random.default_rng(11)
 F32 = np.float32
 ROOT = Path(__file__).parents[2]
@@ -80,7 +82,6 @@ def error(result, made, samples=DATA):
 LIMITS = {"int8": 0.12, "int16": 0.001}
 
 
-@pytest.mark.once
 @pytest.mark.few(5)
 @pytest.mark.parametrize("element_type", ["int8", "int16"])
 @pytest.mark.parametrize("scales", ["power-of-two", "real"])

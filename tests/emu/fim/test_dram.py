@@ -13,6 +13,8 @@ from macaw.isa import config
 from macaw.isa.fim_islands import TIMINGS, geometry
 from tests.emu.fim.machine import Machine
 
+pytestmark = pytest.mark.once
+
 
 class Command(NamedTuple):
     kind: str
@@ -218,7 +220,6 @@ def run(memory, stream, step):
                 time = memory.access(bank, row, time, write, step)[0]
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("device", DEVICES)
 @settings(max_examples=40, deadline=None)
 @given(stream=requests, step=st.sampled_from([1, 1, 3]))
@@ -362,7 +363,6 @@ REFRESHED = {
 }
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("device", REFRESHED)
 @settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(stream=requests, step=st.sampled_from([1, 3]))

@@ -14,6 +14,8 @@ from macaw.isa import config
 from macaw.isa.fim import CORE
 from tests.emu.fim.machine import Machine, fetch_times
 
+pytestmark = pytest.mark.once
+
 
 def test_a_block_by_hand():
     """A block's words come in the cycles calculated here (seed 004 ¶46-47).

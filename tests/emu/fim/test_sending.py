@@ -23,6 +23,8 @@ from tests.emu.fim.engine_pairs import AUTO_TRACES
 from tests.emu.fim.machine import Machine
 from tests.emu.trace_witness import configure, spilled
 
+pytestmark = pytest.mark.once
+
 END = """
         li      a0, 0
         li      a7, 93
@@ -88,7 +90,6 @@ def test_commands_by_hand(engine):
     assert get(device, 0, 0, 1).tolist() == [float(x * x) for x in range(16)]
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("number", range(10))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_each_number_does_what_its_word_does(number, engine):
@@ -292,7 +293,6 @@ def source(items):
     return lines
 
 
-@pytest.mark.once
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(words, max_size=14),

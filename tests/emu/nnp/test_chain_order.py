@@ -15,6 +15,8 @@ from macaw.emu.nnp.chain_order import ChainOrder
 from macaw.execution import configuration_of
 from tests.emu.nnp.random_programs import program
 
+pytestmark = pytest.mark.once
+
 FIRST = "v_rd Dram, 0\nv_wr InitialVrf, 0\n"
 
 

@@ -22,6 +22,8 @@ from tests.emu.nnp.exact_numbers import (
     rounded_long,
 )
 
+pytestmark = pytest.mark.once
+
 Pair = tuple[Quantiser, Quantiser]  # of matrix, of vectors
 
 
@@ -160,7 +162,6 @@ any_pair = st.one_of(
 )  # fmt: skip
 
 
-@pytest.mark.once
 @settings(max_examples=150)
 @given(any_pair, st.integers(0, 31), st.integers(1, 3), st.integers(1, 5), st.integers(1, 5),
        st.booleans(), st.integers(0, 2**32 - 1))  # fmt: skip
@@ -226,7 +227,6 @@ def test_bfp_long_is_rounded_once() -> None:
     assert out(-(2**73), 32, np.float16) == 0xFC00
 
 
-@pytest.mark.once
 @settings(max_examples=400)
 @example(-(2**73), 32)
 @example(2**73 - 1, 32)

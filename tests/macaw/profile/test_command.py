@@ -14,6 +14,8 @@ from macaw.cli import run_command
 from macaw.profiling.model import from_json
 from tests.macaw.conftest import ROOT, Macaw
 
+pytestmark = pytest.mark.once
+
 
 class Done(NamedTuple):
     """The result of a command, with the attributes of `subprocess.CompletedProcess`."""
@@ -114,7 +116,6 @@ def test_a_guide_and_what_improved(tool: Tool, layer: Path) -> None:
     assert "728" in done.stdout
 
 
-@pytest.mark.once
 def test_against_names_what_is_not_the_same(tool: Tool, layer: Path) -> None:
     """`--against` says if the program, the device or the inputs differ (F33)."""
     tool("-i", "x=x.npy", "--json", "old.json")
@@ -150,7 +151,6 @@ def test_marks_that_are_not_there(tool: Tool) -> None:
     assert "bracket instructions with trace_begin and trace_end" in done.stderr
 
 
-@pytest.mark.once
 def test_a_foreign_executable(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -185,7 +185,6 @@ def test_a_threshold_judges(tool: Tool, layer: Path) -> None:
     assert not any(finding.metric.key == "utilisation" for finding in mild.missed_thresholds)
 
 
-@pytest.mark.once
 def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
     options = ["-i", "x=x.npy", "--json", "-", "--segments", "3", "--jitter", "2", "--repeat", "2"]
     one = tool(*options)

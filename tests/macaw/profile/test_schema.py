@@ -19,6 +19,8 @@ from macaw.profiling.profiler import ProfileOptions, profile
 from tests.macaw.profile.programs import copies
 from tests.macaw.profile.synthetic import by_chance, by_hand
 
+pytestmark = pytest.mark.once
+
 Json = dict[str, Any]
 
 
