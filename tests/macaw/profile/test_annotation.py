@@ -62,28 +62,6 @@ def loop() -> Annotation:
     return macaw.annotate(vector_loop(TURNS, "waits.s"), x=ZEROS)
 
 
-def test_the_first_item_of_a_batch_is_annotated_by_default() -> None:
-    """Of a batch of two numbers of turns, the first decides how often the line of a loop runs."""
-    text = """        .device tiny
-        .input x, int32, 1
-        .core cp
-        la a0, x
-        lw a1, 0(a0)
-1:      addi a1, a1, -1
-        bnez a1, 1b
-        li a0, 0
-        li a7, 93
-        ecall
-"""
-    program = macaw.assemble(Source(text, "turns.s"))
-    x = np.array([[3], [7]], np.int32)
-    found = [macaw.annotate(program, x=x), macaw.annotate(program, x=x, item=1)]
-    assert [costs_of(annotation, "cp")["turns.s:6"].cycles for annotation in found] == [
-        {"work": 3},
-        {"work": 7},
-    ]
-
-
 def costs_of(annotation: Annotation, core: str) -> dict[str, LineCost]:
     """The costs of the lines of a core, by place."""
     return {
@@ -113,6 +91,28 @@ RUNS: list[Callable[[int], RandomRun]] = [
     nnp_run,
     island_run,
 ]
+
+
+def test_the_first_item_of_a_batch_is_annotated_by_default() -> None:
+    """Of a batch of two numbers of turns, the first decides how often the line of a loop runs."""
+    text = """        .device tiny
+        .input x, int32, 1
+        .core cp
+        la a0, x
+        lw a1, 0(a0)
+1:      addi a1, a1, -1
+        bnez a1, 1b
+        li a0, 0
+        li a7, 93
+        ecall
+"""
+    program = macaw.assemble(Source(text, "turns.s"))
+    x = np.array([[3], [7]], np.int32)
+    found = [macaw.annotate(program, x=x), macaw.annotate(program, x=x, item=1)]
+    assert [costs_of(annotation, "cp")["turns.s:6"].cycles for annotation in found] == [
+        {"work": 3},
+        {"work": 7},
+    ]
 
 
 @pytest.mark.parametrize("make", RUNS, ids=["cp", "vc", "dma", "pe", "nnp", "fim"])
