@@ -49,7 +49,7 @@ class ExpressionContext:
         scope: Scope,
         ordinal: int,
         area: Area,
-        head: int = 0,
+        head: int,
     ) -> None:
         self.state = state
         self.line = line

@@ -109,7 +109,7 @@ class SimpleArea:
         modifier: str,
         reference: str | LocalReference,
         line_start: int,
-        words: int = 1,
+        words: int,
     ) -> int | None:
         """Return the bits of an instruction that refers to a label, as far as they are known.
 

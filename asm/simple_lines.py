@@ -315,7 +315,7 @@ class SimpleLines:
                 return False
         elif not self._symbols.is_label(symbol):
             return False
-        known = out.refer(symbol, here, bits, encoder, "", name, line_start)
+        known = out.refer(symbol, here, bits, encoder, "", name, line_start, 1)
         if known is None:
             return False
         self._words.append(known)

@@ -131,7 +131,7 @@ def _sum(text: str, start: int, end: int) -> Node:
     return node
 
 
-def _item(text: str, position: int, may_be_named: bool = True) -> tuple[Node, int] | None:
+def _item(text: str, position: int, may_be_named: bool) -> tuple[Node, int] | None:
     """Parse an operand, or an item of a list. Return its node and the position after it.
 
     The result is None if the grammar must decide. An item may have the form `name=value`, unless
@@ -157,7 +157,7 @@ def _list(text: str, position: int) -> tuple[Node, int] | None:
     Return None if the grammar must decide.
     """
     start, items = position - 1, []
-    while (found := _item(text, position)) is not None:
+    while (found := _item(text, position, may_be_named=True)) is not None:
         items.append(found[0])
         end = _END.match(text, found[1])
         if end is None or not end[1]:
@@ -235,7 +235,7 @@ def split(text: str) -> Statement | None:
             operands.append(_operand(text, operand))
             position, more = operand.end(), operand["more"]
         else:
-            item = _item(text, position) if text.count("(") <= _MOST_BRACKETS else None
+            item = _item(text, position, True) if text.count("(") <= _MOST_BRACKETS else None
             after = None if item is None else _END.match(text, item[1])
             if item is None or after is None or after[1] == ")":
                 return None

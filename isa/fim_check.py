@@ -151,7 +151,7 @@ class Check:
             case "endloop":
                 self._endloop()
             case "push":
-                self._moves_slice(PUSHED[values["register"]] == RZ, name)
+                self._moves_slice(PUSHED[values["register"]] == RZ, name, 1)
 
     def finish(self) -> None:
         """Raise `CheckError` if a block is open at the end of the program."""
@@ -263,7 +263,7 @@ class Check:
         for loop in self._loops:
             loop.uses.append(_Use(mark, expected, dict(loop.registers)))
 
-    def _moves_slice(self, moves: bool, what: str, count: int = 1) -> None:
+    def _moves_slice(self, moves: bool, what: str, count: int) -> None:
         """Set the warning `caution` if an instruction copies a slice of Rz that has no results.
 
         `what` is the instruction's name in the warning.

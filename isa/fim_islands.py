@@ -318,7 +318,7 @@ def timings(config: Mapping[str, Any]) -> dict[str, int]:
 class BankMemory(Memory):
     """The table row for the memory of an island, whose size is the sum of its banks' sizes."""
 
-    def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
+    def bytes(self, config: Mapping[str, Any], instance: int) -> int:
         return geometry(config).size
 
 

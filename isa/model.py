@@ -126,18 +126,18 @@ class Memory:
     instructions: bool = False
     unit: int = 1
 
-    def start(self, instance: int = 0) -> int:
+    def start(self, instance: int) -> int:
         """Return the first address of the instance's memory."""
         return self.base + (instance << self.shift)
 
-    def setting(self, instance: int = 0) -> str:
+    def setting(self, instance: int) -> str:
         """Return the name of the setting that has the size of an instance's memory.
 
         The value of the setting counts units of `unit` bytes.
         """
         return self.capacity.format(instance)
 
-    def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
+    def bytes(self, config: Mapping[str, Any], instance: int) -> int:
         """Return the size in bytes of an instance's memory in the configuration `config`."""
         return int(config[self.setting(instance)]) * self.unit
 

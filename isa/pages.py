@@ -254,7 +254,8 @@ def _place(core: Core, item: Memory | Window) -> str:
 
 def memory(core: Core, item: Memory) -> Page:
     """Return the page of a memory that belongs to a core."""
-    size = f"{item.setting()} ({config.settings()[item.setting()].default})"
+    setting = item.setting(0)
+    size = f"{setting} ({config.settings()[setting].default})"
     entries = _entries(Address=_place(core, item), Size=size)
     return Page(item.name, item.name, core.name, "memory", _sentence(item.meaning), entries=entries)
 

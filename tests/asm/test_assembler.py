@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from macaw.asm import elf
-from macaw.asm.assembler import assemble, assemble_object
+from macaw.asm.assembler import analyse, assemble, assemble_object
 from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.source import Source
 from macaw.isa import config
@@ -200,3 +200,4 @@ def test_statements_before_the_first_core_need_the_option_gnu() -> None:
         assert make([source], gnu=True) is not None
         with pytest.raises(AssemblyError, match="'nop' is in no part"):
             make([source])
+    assert len(analyse([source]).state.report.diagnostics()) == 1

@@ -211,7 +211,7 @@ def test_describe_prints_names_flags_and_defaults():
 
 
 def test_targets_wrap_around():
-    assert describe(decode(cp.CORE, 0xFE000EE3), 0) == "beq zero, zero, 0xfffffffc"
+    assert describe(decode(cp.CORE, 0xFE000EE3)) == "beq zero, zero, 0xfffffffc"
 
 
 def test_syntax():

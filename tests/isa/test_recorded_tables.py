@@ -292,7 +292,7 @@ def test_descriptors() -> None:
             f"{item.name} {item.number} {item.section} {item.index} {len(item.settings)} {registry.form_modules(item.name)}"
         )
         for memory in registry.core(item.name).memories:
-            sizes = [memory.bytes(config.load(device)) for device in config.presets()]
+            sizes = [memory.bytes(config.load(device), 0) for device in config.presets()]
             lines.append(f"  {memory.name} {sizes}")
     rows = [f"{row.name} {row.address:#x} {row.access} {row.width}" for row in trace.mapped()]
     lines += [*rows[:3], rows[-1], digest(" ".join(rows))]
