@@ -62,5 +62,5 @@ class NoisyChannel(Channel):
         As for `Channel.take`, the access has `length` bytes from `offset` on and is requested in
         cycle `time`; the result is its number of beats, its first cycle, and when it is ready.
         """
-        self.free = self._noise.free(max(self.free, time))
+        self.free = self._noise.free(max(self.free, time), 1)
         return super().take(time, offset, length)

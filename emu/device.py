@@ -180,7 +180,7 @@ class Device(System):
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
             return self._run(until, None, turn)
-        return self._run(limit, None)
+        return self._run(limit, None, 0)
 
     def step_core(
         self, name: str, max_cycles: int | None = None, until: int | None = None, turn: int = 0
@@ -194,7 +194,7 @@ class Device(System):
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
             return self._run(until, self.cores[name], turn)
-        return self._run(limit, self.cores[name])
+        return self._run(limit, self.cores[name], 0)
 
     def _end(self, max_cycles: int | None) -> int:
         """Return the cycle in which a run of at most `max_cycles` ends; `NEVER` for None.
@@ -215,7 +215,7 @@ class Device(System):
         """
         self._request = stop or Stop("interrupt", self.cycle, "interrupted")
 
-    def _run(self, limit: int, focus: Core | None, turn: int = 0) -> Stop:
+    def _run(self, limit: int, focus: Core | None, turn: int) -> Stop:
         if self.stopped is not None:
             return self.stopped
         self._request, self.focus = None, focus

@@ -39,7 +39,7 @@ class Jitter:
         self._phase = self._seed % self.period
         self._known = -1, 0, 0  # an interval's number, and begin and end of its busy time
 
-    def free(self, time: int, step: int = 1) -> int:
+    def free(self, time: int, step: int) -> int:
         """Return the first of the cycles `time`, `time` + `step`, ... in which the DRAM is free."""
         while (end := self._free_again(time)) > time:
             time += -(-(end - time) // step) * step

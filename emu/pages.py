@@ -229,7 +229,7 @@ class Pages:
         self.watched[first:end] = b"\1" * (end - first)
         self.marks[page] = SHARED if page in self._written else 0
 
-    def is_watched(self, offset: int = 0, end: int | None = None) -> bool:
+    def is_watched(self, offset: int, end: int | None = None) -> bool:
         """Return whether any page that overlaps the bytes `offset` to `end` - 1 has watched words.
 
         The watched words may be outside of the range. Without `end`, the range goes to the end of

@@ -121,9 +121,7 @@ def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> 
     counters[counted] += count
 
 
-def add_uses(
-    counters: list[int], uses: Iterable[tuple[str, int, int, int]], origin: int = 0
-) -> None:
+def add_uses(counters: list[int], uses: Iterable[tuple[str, int, int, int]], origin: int) -> None:
     """Add occurrences of several kinds to the counters of a group.
 
     Each item of `uses` is for one kind: its name, the cycle in which the first occurrence begins,

@@ -347,7 +347,7 @@ class DmaCore(Core):
         runnable = self.find_runnable(time, 1)
         if isinstance(runnable, int):
             self._end_wait(time)
-            self._flush_uses()
+            self._flush_uses(0)
             first = state.transfers[0]
             paused = (state.row, state.position, state.buffer, state.ready, state.number)
             state.held[first[0]] = paused
@@ -372,7 +372,7 @@ class DmaCore(Core):
         if self.waiting is not None:
             self.end_wait(time)
 
-    def find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
+    def find_runnable(self, time: int, skip: int) -> int | list[WindowNotReady]:
         """Return the index in the queue of the oldest transfer that can act in cycle `time`.
 
         The search skips the first `skip` transfers, and each transfer that would overtake an older
@@ -415,7 +415,7 @@ class DmaCore(Core):
         if self.listeners:
             self.announce("end", ticket=self.transfer.ticket)
         if state.transfers:
-            runnable = self.find_runnable(time)
+            runnable = self.find_runnable(time, 0)
             self._run_transfer(runnable if isinstance(runnable, int) else 0, time + 1)
         else:
             self.running = False
@@ -452,7 +452,7 @@ class DmaCore(Core):
         """
         self.tally.count_occurrence(INDEX[what], time, until, count)
 
-    def _flush_uses(self, until: int = 0) -> None:
+    def _flush_uses(self, until: int) -> None:
         """Report to the trace block, if it records, the events counted since the last report.
 
         `until` is the first cycle after the transfer, or 0 if it has not ended.
@@ -479,7 +479,7 @@ class DmaCore(Core):
 
     def sync(self) -> None:
         """Report the uses counted so far to the trace, and bring the declared state up to date."""
-        self._flush_uses()
+        self._flush_uses(0)
         super().sync()
 
     def counters(self) -> dict[str, int]:

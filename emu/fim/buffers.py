@@ -138,7 +138,7 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
     if file == RZ:
         check_slice(island, slot, block.mode)
         data = island.data.leaving(block.places, slot, block.mode, block.registers[SHIFT], block.pc)
-        step_slot(block)
+        step_slot(block, 1)
     else:
         data = getattr(island.state, file)[block.places]
     origins = island.island_origins
@@ -164,7 +164,7 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
     island.moved = count
     island.counts["pushed"] += count
     island.counts["column_writes"] += count
-    wake(island, block, f"buffer {number}")
+    wake(island, block, f"buffer {number}", sooner=False)
     return finish(island, block, time)
 
 
@@ -300,7 +300,7 @@ def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
             {"buffer": number},
         )
     buffer.owner = NOBODY
-    wake(island, block, f"lock {number}")
+    wake(island, block, f"lock {number}", sooner=False)
     return finish(island, block, block.time + island.divider)
 
 

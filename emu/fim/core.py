@@ -93,7 +93,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         waits = dict(self.dram.waits)  # a copy, so that waits of the host are not counted
         self.dram.refresh([place.bank for place in places], time)
         for place in places:
-            time, ready = self.access_column(place, time, writes)
+            time, ready = self.access_column(place, time, writes, 1)
         self.dram.waits = waits
         self.counts["host_columns"] += len(places)
         return ready
@@ -192,7 +192,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
             if self._do_word(block, limit):
                 self.settle()
                 return None
-        tracing.report_until(self, limit)
+        tracing.report_until(self, limit, 0, exactly=True)
         self.settle()
         return None
 
@@ -345,7 +345,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         self.reload()
 
     def sync(self) -> None:
-        tracing.report_until(self, self.device.frontier(self))
+        tracing.report_until(self, self.device.frontier(self), 0, exactly=True)
         tracing.flush_tally(self)
         super().sync()
         self.state.blocks = [block.plain() for block in self.blocks]

@@ -154,8 +154,8 @@ class Dram:
         command: str,
         banks: Sequence[int],
         time: int,
-        row: int = CLOSED,
-        channel: bool = False,
+        row: int,
+        channel: bool,
     ) -> None:
         """Record that banks get a command in cycle `time`. The caller has checked the constraints.
 
@@ -188,7 +188,8 @@ class Dram:
         row: int = CLOSED,
         channel: bool = False,
         step: int = 1,
-        bus: bool = False,
+        *,
+        bus: bool,
     ) -> int:
         """Issue a command to several banks in lock-step; return its cycle.
 
@@ -243,7 +244,7 @@ class Dram:
                 return at, reason
             time = free
 
-    def command(self, time: int, step: int, banks: int = 1) -> int:
+    def command(self, time: int, step: int, banks: int) -> int:
         """Occupy the command bus of a DIMM for one command; return the cycle.
 
         `banks` is the number of banks to which the command goes, for the count of waits. The cycle
@@ -301,7 +302,7 @@ class Dram:
         If no row is open, there is no command, and the result is `time`.
         """
         others = self.in_other_rows(banks, CLOSED)
-        return self.do(PRECHARGE, others, time, step=step) if others else time
+        return self.do(PRECHARGE, others, time, step=step, bus=False) if others else time
 
     def refresh(self, banks: Sequence[int], time: int) -> None:
         """Execute the refreshes of some banks that were due by cycle `time`.
@@ -326,7 +327,7 @@ class Dram:
         opened = self.in_other_rows(banks, CLOSED)
         if opened:
             start = max(start, max(self._bounds(PRECHARGE, opened))[0])
-            self.issue(PRECHARGE, opened, start)
+            self.issue(PRECHARGE, opened, start, CLOSED, channel=False)
         start = max(start, *(self.precharged[bank] + timings.t_rp for bank in banks))
         done, end = refreshes(timings, memory, banks[0], done, start, time)
         for bank in banks:

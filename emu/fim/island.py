@@ -65,9 +65,7 @@ class Island(Core, PortlessMover):
         # the block with a `fim` in the tally that has repeats left
         self.tally_block: Block | None = None
 
-    def access_column(
-        self, place: Place, time: int, writes: bool, step: int = 1
-    ) -> tuple[int, int]:
+    def access_column(self, place: Place, time: int, writes: bool, step: int) -> tuple[int, int]:
         """Access the column of `place` over the channel; open its row first if necessary.
 
         The method counts the rows that it opens. Each command is issued in one of the cycles

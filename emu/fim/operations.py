@@ -215,7 +215,7 @@ def _advance_slot(block: Block, operation: Operation, mode: Mode, count: int) ->
         block.registers[SLOT] = (block.registers[SLOT] + count) % mode.numbers.slots
 
 
-def step_slot(block: Block, count: int = 1) -> None:
+def step_slot(block: Block, count: int) -> None:
     """Advance a block's register RZ_SLOT past `count` operations that used a slice of Rz."""
     block.registers[SLOT] = (block.registers[SLOT] + count * block.registers[STEP]) % SLOTS
 

@@ -45,7 +45,7 @@ def end_wait(block: Block) -> int:
     return cycles
 
 
-def wake(island: Island, by: Block, key: str, sooner: bool = False) -> None:
+def wake(island: Island, by: Block, key: str, sooner: bool) -> None:
     """Make the blocks that wait for `key` try again in the next cycle.
 
     The block `by` has changed what they wait for. Without `sooner`, this skips blocks that already

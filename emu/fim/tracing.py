@@ -110,7 +110,7 @@ def _tally(island: Island, block: Block, begun: int, uses: Sequence[Use], until:
         island.tally_block = block
         tally.begin_instruction(begun)
     island.tally_end = number + 1
-    add_uses(tally.values, uses)
+    add_uses(tally.values, uses, 0)
     if until:
         island.tally_block = None
         tally.end_instruction(until)
@@ -129,7 +129,7 @@ def flush_tally(island: Island) -> None:
 # --- several blocks run: each word has a report of its own ---
 
 
-def report_until(island: Island, time: int, index: int = 0, exactly: bool = True) -> None:
+def report_until(island: Island, time: int, index: int, exactly: bool) -> None:
     """Report to the trace those pending repeats that were requested before cycle `time`.
 
     Pending repeats are done, but not reported yet. For blocks with numbers below `index`, also
@@ -153,12 +153,10 @@ def report_until(island: Island, time: int, index: int = 0, exactly: bool = True
         uses = pending.uses()
         island.trace.report(block.number, uses, pending.until)
         if island.listeners:
-            _announce(island, block, uses, pending.until)
+            _announce(island, block, uses, pending.until, 0)
 
 
-def _announce(
-    island: Island, block: Block, uses: Sequence[Use], until: int, address: int = 0
-) -> None:
+def _announce(island: Island, block: Block, uses: Sequence[Use], until: int, address: int) -> None:
     """Announce the uses of a block's present word to listeners.
 
     `address` is the address of the word. `until` is the cycle in which the word is done, or 0 if it

@@ -129,7 +129,7 @@ class NnpCore(ChainCore, Breakable):
         except DecodeError as error:
             detail = error.detail.lstrip(": ") or f"no instruction of {self.table.name}"
             if not word:
-                own, size = _PROGRAM.start(), _PROGRAM.bytes(self.device.config)
+                own, size = _PROGRAM.start(0), _PROGRAM.bytes(self.device.config, 0)
                 inside = own <= address < own + size
                 detail += (
                     "; a program ends with end_chain"

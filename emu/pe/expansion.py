@@ -387,7 +387,7 @@ class Expansion:
                     blocks=blocks,
                 )
             ]
-        blocks |= self._output_blocks(place, 0)
+        blocks |= self._output_blocks(place, 0, 0)
         name = "bypass" if raw else "special"
         return [make_op(place, name, SFU, function=function, blocks=blocks)]
 
@@ -403,9 +403,9 @@ class Expansion:
         )
 
     def _store(self, place: int) -> Op:
-        return make_op(place, "store", STORE, blocks=self._output_blocks(place, 0))
+        return make_op(place, "store", STORE, blocks=self._output_blocks(place, 0, 0))
 
-    def _output_blocks(self, place: int, entry: int, results: int = 0) -> int:
+    def _output_blocks(self, place: int, entry: int, results: int) -> int:
         """Return the mask of output-queue blocks that instruction number `place` reads or writes.
 
         These blocks contain `results` consecutive queue entries of each PE. The number of the first
@@ -414,7 +414,7 @@ class Expansion:
         """
         return self._blocks_of(place, self._span(place, entry), results)
 
-    def _blocks_of(self, place: int, span: tuple[int, int], results: int = 0) -> int:
+    def _blocks_of(self, place: int, span: tuple[int, int], results: int) -> int:
         results, (start, high) = results or self.results, span
         end = high + results
         if end > self.shape.output_queue:
@@ -447,7 +447,7 @@ class Expansion:
             if target in later:
                 continue
             place, (first, stride) = op["place"], target
-            blocks = self._blocks_of(place, widened((first, first), stride, self.shape.pes))
+            blocks = self._blocks_of(place, widened((first, first), stride, self.shape.pes), 0)
             implied = (first, 0)
             ops.append(
                 make_op(

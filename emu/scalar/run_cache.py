@@ -77,7 +77,7 @@ class RunCache:
         pages, offset = self.core.decoder.locate(address)
         run = self._stale.pop((longest, address), None)
         if run is None or pages.read(offset, len(run.code)) != run.code:
-            instructions = decode_from(self.core, address, pages, offset, longest)
+            instructions = decode_from(self.core, address, pages, offset, longest, False)
             code = partial(pages.read, offset)
             run = bind_run(self.core, address, instructions, code, longest == 1)
         self._watch.add(address, pages, offset, len(run.code))
@@ -110,7 +110,7 @@ class RunCache:
 
 
 def decode_from(
-    core: ScalarCore, address: int, pages: Pages, offset: int, longest: int, inlines: bool = False
+    core: ScalarCore, address: int, pages: Pages, offset: int, longest: int, inlines: bool
 ) -> Iterator[Decoded]:
     """Yield up to `longest` instructions from `address` on, within one page.
 

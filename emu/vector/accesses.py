@@ -87,7 +87,7 @@ class Accesses:
         ready = port.store(core.time, address, size, value)
         core.note_access(address)
         if ready is None:
-            core.await_banks(f"a store to {address:#010x}", None)
+            core.await_banks(f"a store to {address:#010x}", None, 0, signed=False)
         else:
             core.retire_store(core.time + port.external_blocked - before, ready)
 
@@ -109,7 +109,7 @@ class Accesses:
         if onchip:
             core.port.beat(core.time, ranges, None if is_load else row.tobytes())
             what = f"a load from {start:#010x} on" if is_load else f"a store to {start:#010x} on"
-            core.await_banks(what, FIRST_VECTOR + register if is_load else None)
+            core.await_banks(what, FIRST_VECTOR + register if is_load else None, 0, signed=False)
             return
         # No lane may be done unless all can be: an island may guard the bank of a later lane.
         core.port.admit(ranges, access)

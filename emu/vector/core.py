@@ -104,9 +104,7 @@ class VectorCore(ScalarCore):
         self.ready[LAST_STORE] = max(self.ready[LAST_STORE], ready)
         self.retire_access(time, ready)
 
-    def await_banks(
-        self, what: str, place: int | None, size: int = 0, signed: bool = False
-    ) -> None:
+    def await_banks(self, what: str, place: int | None, size: int, signed: bool) -> None:
         """Wait until the banks of on-chip memory are granted to an access.
 
         `what` describes the access. `place` is the scoreboard place of the register to be loaded;

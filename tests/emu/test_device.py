@@ -55,10 +55,23 @@ def test_a_cycle_limit_stops_before_the_cycle() -> None:
     assert [time for time, _ in times(device)] == [0, 2, 4, 6, 8]
     assert device.run(max_cycles=10).cycle == 20
     assert device.run(until=25).cycle == 25
+    assert device.position == (25, 0)
     assert times(device)[-1][0] == 24
     # A limit that is over already lets nothing act.
     assert device.run(until=5).reason == "cycle limit"
     assert times(device)[-1][0] == 24
+
+
+def test_a_core_that_waits_for_no_other_core_is_not_woken() -> None:
+    device = make(toy(0, [("end",)]), toy(2, [("end",)]))
+    waiting = device.cores["toy0"]
+    waiting.wait("an answer of memory")
+    for core in device.order:
+        device.changed(core, 5)
+    assert waiting.time == NEVER
+    waiting.wait("toy2", 1 << 2)
+    device.changed(device.cores["toy2"], 5)
+    assert waiting.time == waiting.aligned(6)
 
 
 def test_a_breakpoint_stops_and_the_run_goes_on() -> None:

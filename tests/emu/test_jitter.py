@@ -41,7 +41,7 @@ NUMBERS = st.fixed_dictionaries(
 
 def taken(jitter: Jitter, cycles: int) -> list[bool]:
     """Return for each of the first `cycles` cycles whether the jitter occupies the DRAM."""
-    return [jitter.free(time) != time for time in range(cycles)]
+    return [jitter.free(time, 1) != time for time in range(cycles)]
 
 
 @given(st.integers(0, 2**40), NUMBERS, st.integers(1, 5))

@@ -40,6 +40,7 @@ def measure(device: Device) -> tuple[Stop, dict[str, Counts]]:
     for name, one in meters.items():
         assert {key.activity for key in one.counts} <= BY_NAME.keys()
         assert all(count > 0 for count in one.counts.values())
+        assert all(key.memory for key in one.counts if key.writes)
         if one.core.table.name not in registry.names():
             continue  # a toy of the tests, without a meter of its own
         if one.core.table.name != "fim":  # whose external accesses are those of its channel

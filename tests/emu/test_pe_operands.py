@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from macaw.emu.engines import ENGINES
+from macaw.emu.pe.sequence import make_op
+from macaw.emu.pe.state import NO_UNIT
 from tests.emu.pe_builder import Unit
 
 PES, CLUSTERS, BLOCK = 4, 2, 256  # of the tiny row; elements of a block of its input buffer
@@ -33,6 +35,12 @@ def test_the_parser_makes_the_operand_of_each_pe(engine: str) -> None:
     assert entries(machine, 1, 0) == (2 * BLOCK + 7 * PE + 100 * CLUSTER).tolist()
     assert entries(machine, 1, 1) == [[3] * PES] * CLUSTERS
     assert entries(machine, 2, 0) == (5 * 16 - PE + 0 * CLUSTER).tolist()
+
+
+def test_a_step_without_operands_has_zeros() -> None:
+    step = make_op(3, "skip", NO_UNIT)
+    assert (step["base"], step["stride"], step["lane"]) == (0, 0, 0)
+    assert (step["sums"], step["blocks"], step["writes"]) == (0, 0, 0)
 
 
 @every_engine

@@ -149,7 +149,7 @@ class FastDma(DmaCore):
             self.route = None if route is None or self._overlaps_records(route) else route
         self._unarbitrated = self.route is None and self._needs_no_arbiter()
 
-    def find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
+    def find_runnable(self, time: int, skip: int) -> int | list[WindowNotReady]:
         """Return the index of the oldest transfer that can act in cycle `time`.
 
         The search skips the first `skip` transfers. If no transfer can act, return the list of

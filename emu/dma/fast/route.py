@@ -58,7 +58,7 @@ class Side:
     def overwrites_code(self) -> bool:
         """Return whether a core has decoded some bytes of this side as instructions."""
         if self.pages is None:
-            return any(pages.is_watched() for pages in self.all_pages())
+            return any(pages.is_watched(0) for pages in self.all_pages())
         return self.pages.is_watched(self.low - self.base, self.end - self.base)
 
     def all_pages(self) -> list[Pages]:

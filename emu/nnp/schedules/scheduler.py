@@ -48,7 +48,9 @@ class FastScheduler:
         if access.memory.setting:
             return np.full(addresses.shape, timing.rate, np.int64)
         beats = timing.beats(self.state.base + addresses * timing.vector_bytes, timing.vector_bytes)
-        return np.where(addresses < 0, timing.rate, np.maximum(timing.rate, timing.channel(beats)))
+        return np.where(
+            addresses < 0, timing.rate, np.maximum(timing.rate, timing.channel(beats, tiles=False))
+        )
 
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
@@ -136,5 +138,5 @@ class FastScheduler:
             if not access.memory.setting:
                 places = chain.addresses(access, first, shape[0]) * timing.vector_bytes
                 beats = timing.beats(self.state.base + places, timing.vector_bytes)
-                total += timing.channel(beats)
+                total += timing.channel(beats, tiles=False)
         return np.maximum(total, timing.rate)

@@ -112,7 +112,7 @@ class Timing:
         """
         return np.asarray((addresses + length - 1) // self.width - addresses // self.width + 1)
 
-    def channel(self, beats: NDArray[np.int64], tiles: bool = False) -> Times:
+    def channel(self, beats: NDArray[np.int64], tiles: bool) -> Times:
         """Return for how many cycles accesses of `beats` beats each occupy a memory manager.
 
         Its channels move several beats in one cycle. With `tiles` this is the matrix memory

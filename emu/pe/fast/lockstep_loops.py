@@ -76,8 +76,8 @@ class Pattern:
         self,
         steps: Sequence[LockstepStep],
         long_pipeline: bool,
-        beats: int = 0,
-        conflicts: StepConflicts | None = None,
+        beats: int,
+        conflicts: StepConflicts | None,
     ) -> None:
         self.long_pipeline, self.beats = long_pipeline, beats
         ops = [step.op for step in steps]

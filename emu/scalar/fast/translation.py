@@ -250,7 +250,7 @@ class Translator(Counting):
         expression, as text, for the address of the next instruction.
         """
         last = [f"place, taken = {self.counts['done']}, {cost > 0}"] if self.reporting else []
-        return [f"pc = {following}", *last, *self._count_pass(cost), "break"]
+        return [f"pc = {following}", *last, *self._count_pass(cost, again=False), "break"]
 
     def leave(self) -> list[str]:
         """Return the lines that end the function before the present instruction.
@@ -290,7 +290,7 @@ class Translator(Counting):
         leaves = ["core.device.cycle = acted", "core.ask()", *self.exit(f"{self.address:#x}")]
         return [*lines, "if asked:", *indent_lines(leaves)]
 
-    def _count_pass(self, cost: int, again: bool = False) -> list[str]:
+    def _count_pass(self, cost: int, again: bool) -> list[str]:
         """Return the lines at the end of a pass that update the counts and the time `t`.
 
         The pass ends `cost` cycles after the present instruction (for which lines are being

@@ -40,6 +40,7 @@ _LASTING = ("operands", "branches", "products")  # counts of the core
 _TRAFFIC = ("external_reads", "external_writes", "external_partial")
 # The arguments of `add_vector_block` about accesses of these kinds.
 _ACCESSES = ("first_read", "read", _TRAFFIC[0], "first_write", "written", *_TRAFFIC[1:])
+_NO_ACCESSES = ("0",) * len(_ACCESSES)
 
 
 def size_of(found: Decoded) -> int | None:
@@ -258,7 +259,7 @@ class VectorTranslator(Translator):
         self.offset += stall
         self.counts["operands"] += stall
 
-    def _count_pass(self, cost: int, again: bool = False) -> list[str]:
+    def _count_pass(self, cost: int, again: bool) -> list[str]:
         lines = super()._count_pass(cost, again)
         cycles = [f"{name} = {cycle}" for name, cycle in self.pending.items()]
         if not self.steady:
@@ -327,7 +328,8 @@ class VectorTranslator(Translator):
 
     def tally(self) -> Iterable[str]:
         values = "begun, max(ended, late, used), first, used, lanes, arrays"
-        yield f"add_block({values}{', '.join(('', *_ACCESSES)) if self.has_access else ''})"
+        accesses = _ACCESSES if self.has_access else _NO_ACCESSES
+        yield f"add_block({', '.join((values, *accesses))})"
 
     def crossing(self) -> Iterable[str]:
         def now(name: str) -> str:
@@ -336,7 +338,7 @@ class VectorTranslator(Translator):
 
         accesses = [now(name) if name in self.counts else name for name in _ACCESSES]
         values = [f"max(t + {self.offset}, late, used)", "first", "used"]
-        values += [now("lanes"), now("arrays"), *(accesses if self.has_access else ())]
+        values += [now("lanes"), now("arrays"), *(accesses if self.has_access else _NO_ACCESSES)]
         yield f"add_block(begun, {', '.join(values)})"
         yield "begun = first = first_read = first_write = -1"
         yield "used = late = 0"
