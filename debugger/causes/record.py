@@ -192,14 +192,13 @@ class RunRecord:
         if kind == "instruction":
             self._at[core.name] = int(values["address"])
         elif kind in ("write", "read"):
-            self._add_access(
-                core.name, kind, event.time, int(values["address"]), int(values["size"])
-            )
+            place, size = int(values["address"]), int(values["size"])
+            self._add_access(core.name, kind, event.time, place, size, by_hand=False)
             return
         self.count += 1
 
     def _add_access(
-        self, core: str, kind: str, time: int, address: int, size: int, *, by_hand: bool = False
+        self, core: str, kind: str, time: int, address: int, size: int, *, by_hand: bool
     ) -> None:
         access = Access(self.count, time, core, address, size, self._at.get(core), by_hand)
         for line in range(address >> _LINE, (address + size - 1 >> _LINE) + 1):

@@ -81,9 +81,9 @@ class Causes:
 
         Raises `CauseError`.
         """
-        return CauseFinder(self.record())
+        return CauseFinder(self.record(whole=True))
 
-    def record(self, whole: bool = True) -> RunRecord:
+    def record(self, whole: bool) -> RunRecord:
         """Return the record of the run up to the present. Raises `CauseError`.
 
         If `whole` is true, the record begins at the start of the run, else perhaps later.

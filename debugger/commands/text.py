@@ -186,17 +186,18 @@ def value_lines(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """Yield lines `NAME = VALUE` for rows (name, value); each row of an array gets its own line."""
     for name, value in rows:
         if isinstance(value, list):
-            yield from _array_lines(f"{name} =", value)
+            yield from _array_lines(f"{name} =", value, 0)
         else:
             first, *more = value_text(value).splitlines() or [""]
             yield f"{name} = {first}"
             yield from (f"  {line}" for line in more)
 
 
-def _array_lines(head: str, value: list[Any], width: int = 0) -> Iterator[str]:
+def _array_lines(head: str, value: list[Any], width: int) -> Iterator[str]:
     """Yield lines with the array `value` after the text `head`.
 
-    Numbers have `width` characters. Each row of the array begins a line, and lines are wrapped at
+    Numbers have `width` characters; with 0, those of an array of rows are as wide as its longest.
+    Each row of the array begins a line, and lines are wrapped at
     `WIDEST` characters.
     """
     if value and isinstance(value[0], list):

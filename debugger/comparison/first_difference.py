@@ -90,7 +90,7 @@ class Matcher:
         number = self._counts.get(item.stream, 0)
         others = self._streams.get(item.stream, [])
         if number >= len(others):
-            return False, self._missing(item, number) if self.other.over else None
+            return False, self._missing(item, number, 0) if self.other.over else None
         if others[number].item != item.item:
             sides = item, others[number]
             return True, Difference(self.this.subject, item.stream, number, sides)
@@ -116,7 +116,7 @@ class Matcher:
             self._counts[key] = number + 1
         return True, None
 
-    def _missing(self, item: Observation, number: int, at: int = 0) -> Difference:
+    def _missing(self, item: Observation, number: int, at: int) -> Difference:
         return Difference(self.this.subject, item.stream, number, (item, None), at)
 
     def _read_other(self) -> None:

@@ -28,7 +28,7 @@ class FramingError(ValueError):
     If `is_too_long` is true, the message is well-formed but too long.
     """
 
-    def __init__(self, message: str, is_too_long: bool = False) -> None:
+    def __init__(self, message: str, is_too_long: bool) -> None:
         super().__init__(message)
         self.is_too_long = is_too_long
 
@@ -48,14 +48,14 @@ class MessageReader:
         while (end := self._bytes.find(_END)) < 0:
             if len(self._bytes) > MOST_HEADER:
                 del self._bytes[: -len(_END)]
-                raise FramingError("the header of a message has no end")
+                raise FramingError("the header of a message has no end", is_too_long=False)
             if not self._more():
                 return None
         header = bytes(self._bytes[:end])
         del self._bytes[: end + len(_END)]
         length_field = _LENGTH.search(header)
         if length_field is None:
-            raise FramingError("the header of a message has no Content-Length")
+            raise FramingError("the header of a message has no Content-Length", is_too_long=False)
         length = int(length_field[1])
         if length > MOST_MESSAGE:
             if not self._skip(length):

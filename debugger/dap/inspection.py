@@ -243,9 +243,7 @@ class Inspection:
             return ""
         return f"{container.text}[{', '.join(map(str, container.path))}]"
 
-    def text(
-        self, value: Any, is_hexadecimal: bool = False, dtype: np.dtype[Any] | None = None
-    ) -> str:
+    def text(self, value: Any, is_hexadecimal: bool, dtype: np.dtype[Any] | None = None) -> str:
         """Return a value as one line of text.
 
         `dtype` is the type of its elements in the device, if known.
@@ -269,7 +267,7 @@ class Inspection:
         try:
             return value_text(format_value(value, Format(), self._symbol))
         except CommandError:
-            return self.text(value)
+            return self.text(value, is_hexadecimal=False)
 
     def _symbol(self, address: int) -> str:
         return symbol_at(self.session, address)

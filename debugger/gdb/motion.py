@@ -77,7 +77,7 @@ class Motion:
         self.say = say
         self.thread = machine.stopped_thread()  # the thread of the last stop
         self._is_alone = False  # whether gdb runs only one thread, to step it over a breakpoint
-        self.reply = self._reply(session.last_stop, None)
+        self.reply = self._reply(session.last_stop, None, is_back=False)
 
     # Runs; each method returns a stop reply
 
@@ -142,7 +142,7 @@ class Motion:
         is_there = thread in self.machine.threads()
         return thread if thread is not None and is_there else self.machine.stopped_thread()
 
-    def _reply(self, stop: StopRecord, point: GdbPoint | None, is_back: bool = False) -> str:
+    def _reply(self, stop: StopRecord, point: GdbPoint | None, is_back: bool) -> str:
         signal, reason = TRAP, ""
         if stop.reason in ENDS and not self._is_alone:
             reason = "replaylog:end;"

@@ -92,7 +92,7 @@ def test_the_bytes_that_a_transfer_copied_are_compared_with_a_file(wrong_shift):
     answer = ask(wrong_shift, "why y[1, 0] against golden.npy transfer3=moved.npy")
     text = answer_text(answer).replace(f"{place}/", "")
     assert text.startswith("y[1, 0] = 5608, golden.npy has 1321"), "the tensor is compared first"
-    record = run.session.causes.record()
+    record = run.session.causes.record(whole=True)
     (cause,) = run.session.causes.causes_of("y[1, 0]")
     other = copied.copy()
     other[1, 0] += 1

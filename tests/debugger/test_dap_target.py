@@ -310,7 +310,7 @@ def test_children_by_parts(matvec, monkeypatch):
     ],
 )  # fmt: skip
 def test_a_value_is_one_line(matvec, value, plain, hexadecimal):
-    assert matvec.inspection.text(value) == plain
+    assert matvec.inspection.text(value, is_hexadecimal=False) == plain
     assert matvec.inspection.text(value, True) == hexadecimal
 
 

@@ -12,7 +12,7 @@ from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.point import PointError
 from macaw.debugger.stops import EditRecord, SessionError, StopRecord
 from tests.debugger.programs import of_source, session
-from tests.debugger.sources import CALLS, STORE_LOOP, VERY_LONG_LOOP
+from tests.debugger.sources import CALLS, STORE_LOOP, VERY_LONG_LOOP, line_of_calls
 
 INPUT = """
         .input x, int8, 2
@@ -177,6 +177,51 @@ def test_a_step_in_a_range_that_is_never_left_can_be_interrupted(over):
     timer.join()
     assert stop.reason == "interrupt"
     assert stop.done > 100
+
+
+def test_a_step_without_a_count_is_one_step():
+    """Without arguments, each method for steps takes one step, and lines enter calls."""
+    debug = of_source(CALLS)
+    for step in (debug.stepi, debug.stepc, debug.nexti, debug.step):
+        assert step().done == 1
+    debug.goto(30)
+    for back in (debug.stepi_back, debug.stepc_back, debug.nexti_back, debug.back):
+        assert back().done == 1
+    double, line = debug.program.symbol("double").value, line_of_calls("twice a0")
+    debug.restart_program()
+    debug.step(2)
+    assert debug.core.next_address == double
+    debug.advance(str(line))
+    where = debug.back().where
+    assert where is not None
+    assert where.line == line_of_calls("        ret")
+    array = session("digits_mlp")
+    ends = [array.stepx().cycle for _ in range(3)]
+    assert [array.last_stop.done, array.stepx_back().cycle] == [1, ends[1]]
+    assert ends[0] < ends[1]
+
+
+def test_a_step_without_arguments_is_for_all_focused_cores_and_no_other():
+    """In cycle 1,400 all four rows run, and cp waits."""
+    debug = session("digits_mlp")
+    debug.goto(1400)
+    assert debug.device.position == (1400, 0)
+    debug.set_focus("pe[*]")
+    before = {core.name: core.retired for core in debug.device.order}
+    debug.stepi()
+    after = {core.name: core.retired for core in debug.device.order}
+    assert all(after[f"pe[{row}]"] > before[f"pe[{row}]"] for row in range(4))
+    assert after["cp"] == before["cp"]
+
+
+def test_a_point_and_a_checkpoint_without_arguments():
+    """A breakpoint stops at each hit and stays; checkpoints get the next free numbers."""
+    debug = of_source(CALLS)
+    point = debug.break_("again")
+    assert (point.kind, point.ignore) == ("break", 0)
+    assert debug.checkpoint() == 1
+    debug.stepi()
+    assert debug.checkpoint() == 2
 
 
 def test_a_range_of_bytes_is_watched_by_kind_of_access():

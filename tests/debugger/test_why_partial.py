@@ -156,7 +156,7 @@ def test_steps_far_back_may_be_too_many(monkeypatch):
     debug.stepi(6)
     debug.checkpoint()
     debug.cont()
-    monkeypatch.setattr(record_module, "MOST", debug.causes.record().count - 4)
+    monkeypatch.setattr(record_module, "MOST", debug.causes.record(whole=True).count - 4)
     debug.causes._record = None
     (cause,) = debug.why("y[0]")
     assert cause.how == "transfer 1"
