@@ -227,14 +227,15 @@ def final_registers(device: Device, changed: bool = False) -> dict[str, dict[str
             continue
         for file in core.table.files:
             values = np.asarray(getattr(core.state, file.name, 0))
-            names = (aliases[0] for aliases in file.names)
-            if values.shape == (len(file.names),):
-                numbers = [int(value) for value in values]
-            elif values.shape == (len(file.names), file.width // 8):
-                numbers = [int.from_bytes(value.tobytes(), "little") for value in values]
-            else:
-                continue
-            registers_by_core.setdefault(name, {}).update(zip(names, numbers, strict=True))
+            names = [aliases[0] for aliases in file.names]
+            registers: dict[str, int] = {}
+            if values.shape == (len(names),):
+                registers = dict(zip(names, map(int, values), strict=True))
+            elif values.shape == (len(names), file.width // 8):
+                numbers = (int.from_bytes(value.tobytes(), "little") for value in values)
+                registers = dict(zip(names, numbers, strict=True))
+            if registers:
+                registers_by_core.setdefault(name, {}).update(registers)
     return registers_by_core
 
 

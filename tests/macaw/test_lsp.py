@@ -16,6 +16,7 @@ from macaw.language_server.answers import Answers
 from macaw.language_server.client_options import ClientOptions
 from macaw.language_server.open_file import OpenFile
 from macaw.language_server.positions import Positions
+from macaw.language_server.translations import LEGEND
 from macaw.language_server.workspace import Workspace
 
 UTF16 = types.PositionEncodingKind.Utf16
@@ -314,6 +315,27 @@ def test_places_go_there_and_back(encoding: str) -> None:
     assert places.offset(types.Position(1, 99)) == 7
     assert places.offset(types.Position(99, 0)) == len(text)
     assert places.line_and_column(types.Position(2, 1)) == (2, 6)
+
+
+def test_words_after_a_lone_carriage_return_have_colours() -> None:
+    """A comment with a lone carriage return, which ends a line in the protocol, has no colour.
+
+    The words after it have theirs: the distance from the word before, the length, and the role.
+    """
+    text = ".core cp # one\rtwo\nloop: nop\n"
+    file = OpenFile("file:///a.s", 1, Positions(text, UTF16))
+    workspace = Workspace()
+    answers = Answers(file, workspace.load(file, {file.uri: file}), ClientOptions())
+    here = types.TextDocumentIdentifier(file.uri)
+    data = [*answers.colours(types.SemanticTokensParams(here)).data]
+    words = [tuple(data[place : place + 4]) for place in range(0, len(data), 5)]
+    roles = [LEGEND.token_types[role] for *_, role in words]
+    assert [(word[:3], role) for word, role in zip(words, roles, strict=True)] == [
+        ((0, 0, 5), "keyword"),
+        ((0, 6, 2), "enumMember"),
+        ((2, 0, 4), "label"),
+        ((0, 6, 3), "function"),
+    ]
 
 
 def test_answers_list_so_many_items_at_most(

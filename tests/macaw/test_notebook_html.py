@@ -158,6 +158,11 @@ def test_a_device(program: macaw.Program) -> None:
     }
     assert charts["weights"] == 8  # a step for each PE
     assert charts["input"] == 1  # the contents of `input` have another shape than the PEs
+    device.run(until=170)
+    _, queues, *_ = page_of(device).tables
+    # The queues between these two are empty; the layer has 8 outputs.
+    assert [row[0] for row in queues[1:]] == ["pe[0].input", "pe[0].output"]
+    assert queues[-1][2] == "8"
     device.run()
     assert repr(device) == f"<device tiny: cycle {device.cycle}, exit with code 0>"
     differing = {row[0] for row in page.tables[-1][1:]}

@@ -62,6 +62,14 @@ def test_of_outputs_in_one_page_nothing_is_said_when_one_is_written(source: Sour
     assert api.run(source(text.format(" "))).unwritten == ("y", "z")
 
 
+def test_outputs_after_one_in_a_queue_are_tracked(source: Source) -> None:
+    """Of an output in a queue nothing is said; of the output in memory after it, only if it is due."""
+    text = ".device tiny\n.output q, float16, 1, 4, at=netout\n.output y, int32, 4\n.core cp\n"
+    text += "_start:{}li a0, 0\n li a7, 93\n ecall\n"
+    assert api.run(source(text.format(" la t0, y\n sw zero, 0(t0)\n "))).unwritten == ()
+    assert api.run(source(text.format(" "))).unwritten == ("y",)
+
+
 @pytest.mark.parametrize("place", range(0, 1 << 14, 4096))
 def test_each_page_of_an_output_of_several_is_tracked(source: Source, place: int) -> None:
     text = ".output y, int32, 4096\n.core cp\n_start: la t0, y\n li t1, {}\n add t0, t0, t1\n"

@@ -118,9 +118,8 @@ def layer_table(network: Reported, run: NetworkRun | None, width: int) -> Table:
     ]
     names = [name for name in _ORDER if run is not None or name not in _OF_RUN]
     for name in reversed(_HEADINGS):
-        if _width(names, rows) <= width or len(names) == 1:
-            break
-        names = [other for other in names if other != name]
+        if _width(names, rows) > width and len(names) > 1:
+            names = [other for other in names if other != name]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name in names:
         table.add_column(

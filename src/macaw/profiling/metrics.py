@@ -17,7 +17,7 @@ from macaw.profiling.model import Group, Metric, Slice
 from macaw.profiling.timeline import CoreTraits
 
 Counters = Mapping[str, int]
-_TAKES = {row.name: row.takes for row in GROUP}
+_TIMES = {row.name: row.takes for row in GROUP if row.takes != "count"}
 _COUNT_OF = {row.of: row.name for row in GROUP if row.takes == "count"}
 _OF = {row.name: row.of for row in GROUP}
 
@@ -128,12 +128,10 @@ def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
 
     Counts are added. The result has the earliest start time and the latest end time.
     """
-    sums = dict.fromkeys(_TAKES, 0)
+    sums = dict.fromkeys(_OF, 0)
     for item in slices:
-        for name, takes in _TAKES.items():
+        for name, takes in _TIMES.items():
             value = item.counters[name]
-            if takes == "count":
-                continue
             counted = _COUNT_OF.get(_OF[name])
             if counted is None:  # t_begin or t_end: no counter counts instructions
                 some, first = True, not sums["t_end"]
@@ -142,9 +140,8 @@ def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
             if some:
                 better = min if takes == "first" else max
                 sums[name] = value if first else better(sums[name], value)
-        for name, takes in _TAKES.items():
-            if takes == "count":
-                sums[name] += item.counters[name]
+        for name in _COUNT_OF.values():
+            sums[name] += item.counters[name]
     return sums
 
 

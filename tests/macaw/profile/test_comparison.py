@@ -462,6 +462,17 @@ def test_the_table_of_lines_cuts_no_place() -> None:
     assert row.endswith("cp (no line)")
 
 
+def test_for_programs_each_line_is_a_record() -> None:
+    lines = [
+        LineDifference("cp", "a.s:1", "nop", 1, 1000, {"loads": 999}),
+        LineDifference("vc", "", "", 7, None, {"work": -7}),
+    ]
+    assert list(line_table(lines, None)) == [
+        "before 1; now 1,000; change +999; line cp a.s:1; nop; loads +999",
+        "before 7; now -; change -7; line vc (no line); work -7",
+    ]
+
+
 def test_a_line_that_took_no_cycle_is_new() -> None:
     now: tuple[tuple[str, str, int, dict[str, int]], ...] = (*OLD_LINES, ("a.s:4", "nop", 0, {}))
     found = line_differences([account("cp", *OLD_LINES)], [account("cp", *now)])

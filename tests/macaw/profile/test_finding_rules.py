@@ -170,10 +170,27 @@ def test_rows_without_work_count_if_others_share_the_work() -> None:
         assert [x.saved for x in findings.find(run) if x.cause == "imbalance"] == wanted
 
 
+def test_a_row_with_equal_work_hides_no_other_row() -> None:
+    """The cores of the first row have equal work. In the second row one core has all the work."""
+    equal = [(0, 100, WORK)]
+    of_cores = {"fim[0]": equal, "fim[1]": equal, "pe[0]": [(0, 300, WORK)], "pe[1]": []}
+    run = run_of(of_cores, LINES)
+    run = replace(
+        run,
+        mendable=dict.fromkeys(run.mendable, ("imbalance",)),
+        undivided=dict.fromkeys(run.undivided, 0.1),
+    )
+    assert [(x.core, x.cause, x.saved) for x in findings.find(run)] == [("pe", "imbalance", 150)]
+
+
 def test_lines_that_macaw_adds_are_no_finding() -> None:
     spans = [(0, 50, WORK), (50, 100, stall(4, "long"))]
     assert summary(run_of({"cp": spans}, {**LINES, 4: line(5, "<default cp>")})) == []
     assert summary(run_of({"cp": spans}, LINES)) == [("cp", "long", "a.s:5", 50)]
+    # The line after it, of the user's file, is a finding all the same.
+    both = [*spans, (100, 160, stall(8, "long"))]
+    found = summary(run_of({"cp": both}, {**LINES, 4: line(5, "<default cp>")}))
+    assert found == [("cp", "long", "a.s:9", 60)]
 
 
 def test_work_and_causes_without_advice_are_no_finding() -> None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import macaw
 from macaw.asm.network import ProgramLayer, ProgramNetwork
 from macaw.profiling import phrases
 from macaw.profiling.distinct_names import distinct_names
 from macaw.profiling.layer_spans import layer_spans, with_layers
 from macaw.profiling.model import Difference, Group, Metric, Slice, Track
-from macaw.profiling.page_lines import line_totals
+from macaw.profiling.page_lines import line_totals, source_texts
 from macaw.profiling.screen_text import printable_text
 from macaw.profiling.slice_levels import stack_slices
 from tests.macaw.profile.synthetic import by_hand
@@ -95,6 +97,19 @@ def test_cycles_of_lines_are_added_up_over_cores() -> None:
     found = line_totals(accounts)
     assert found == [("a.s:1", 7, 16, {"wait": 9, "work": 7}), ("a.s:2", 0, 1, {"work": 1})]
     assert list(found[0][3]) == ["wait", "work"]  # the greatest first
+
+
+@pytest.mark.parametrize("gone", ["a.inc", "b.s"])
+def test_source_files_that_can_be_read_have_texts(tmp_path: Path, gone: str) -> None:
+    """Of a program's two files one is deleted; the text of the other is found all the same."""
+    texts = {"a.inc": "nop\n", "b.s": '.core cp\n.include "a.inc"\nebreak\n'}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    program = macaw.load(tmp_path / "b.s")
+    found = source_texts(program)
+    assert {name: found[name] for name in texts} == texts
+    (tmp_path / gone).unlink()
+    assert source_texts(program) == {name: text for name, text in found.items() if name != gone}
 
 
 def network(*names: str) -> ProgramNetwork:

@@ -176,6 +176,18 @@ def test_points_at_one_place_stand_beside_each_other() -> None:
     assert any("ab" in line for line in lines_of(one, one))
 
 
+def test_a_core_without_operations_has_no_point() -> None:
+    """Of a core without operations nothing is drawn, but the core after it has its point, b."""
+    level = Level("external", 400, 4.0)
+    lines = lines_of(
+        Roof("none", "none", 0, 100, 16.0, (level,)),
+        Roof("one", "one", 1600, 100, 16.0, (level,)),
+    )
+    (top,) = (line.split("|")[1] for line in lines if " 100% |" in line)
+    assert top == " " * 32 + "b" + "_" * 32
+    assert not any("a" in line.split("|")[1] for line in lines if "|" in line)
+
+
 def test_a_core_without_memory_has_no_point() -> None:
     lines = lines_of(Roof("alone", "alone", 10, 100, 16.0))
     assert "alone" in lines[1]

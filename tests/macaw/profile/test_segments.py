@@ -60,6 +60,14 @@ def test_segments_behind_the_end_are_empty() -> None:
     assert (merged, offsets) == ([record(0, 0, 9)], [0])
 
 
+def test_a_segment_without_records_adds_nothing() -> None:
+    """The segment after an empty one is merged with the records before the empty one."""
+    runs = [[record(0, 0, 9)], [], [record(0, 4, 13), record(1, 13, 20)]]
+    merged, offsets = segments.merge_segments("cp", runs)
+    assert offsets == [0, -4]
+    assert [(x.begin, x.end) for x in merged] == [(0, 9), (9, 16)]
+
+
 def test_nothing_shared() -> None:
     with pytest.raises(InputError, match="segments 1 and 2 of vc share no record"):
         segments.merge_segments("vc", [[record(0, 0, 9)], [record(4, 0, 9)]])
