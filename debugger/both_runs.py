@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,19 +77,13 @@ def _values(run: Session, place: Place) -> dict[str, str]:
     values: dict[str, str] = {}
     for file in members.table.files:
         for names in file.names:
-            try:
+            with suppress(AccessError, IndexError):
                 value = members.find((names[0],)).read()
-            except (AccessError, IndexError):
-                continue
-            for name, part in as_numbers(members, names[0], value):
-                values[name] = _text(part)
+                values |= {name: _text(x) for name, x in as_numbers(members, names[0], value)}
     for queue in members.table.queues:
-        try:
-            values[f"{queue.name}.level"] = str(
-                count_items(members.find((queue.name, "level")).read())
-            )
-        except (AccessError, IndexError):
-            continue
+        with suppress(AccessError, IndexError):
+            level = count_items(members.find((queue.name, "level")).read())
+            values[f"{queue.name}.level"] = str(level)
     return values
 
 

@@ -57,10 +57,8 @@ def _aliases(core: Core) -> dict[str, list[_Alias]]:
     """
     by_mnemonic: dict[str, list[_Alias]] = {}
     own = {row.mnemonic for row in core.instructions}
-    for pseudo in core.pseudos:
-        for alternative in pseudo.alternatives:
-            if pseudo.mnemonic in own or len(alternative.lines) > 1:
-                continue
+    for pseudo in (row for row in core.pseudos if row.mnemonic not in own):
+        for alternative in (x for x in pseudo.alternatives if len(x.lines) == 1):
             alias = _alias(pseudo, alternative)
             if alias.fixed:
                 by_mnemonic.setdefault(alternative.lines[0].partition(" ")[0], []).append(alias)

@@ -10,7 +10,7 @@ wrong value: the result has the instructions and settings of these steps.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -182,21 +182,14 @@ def _between(
     wrong = None
     waiting = deque([start])
     visited = 0
-    while waiting:
+    while waiting and visited < MOST:
         cause = waiting.popleft()
         visited += 1
-        if visited > MOST:
-            walk.is_complete = False
-            break
         _add_step(steps, cause)
         for item in cause.causes:
             if item.setting and item.how != "instruction":
                 _add_setting(steps, cause, item)
-            for one in item.causes if item.setting else (item,):
-                key = one.core, one.how, one.cycle, one.name, one.memory, one.version, one.where
-                if key in seen and (one.memory or one.place):
-                    continue
-                seen.add(key)
+            for one in _unseen(item.causes if item.setting else (item,), seen):
                 verdict = None if item.setting else judge(one)
                 if verdict is None and not one.ends:
                     waiting.append(one)
@@ -206,9 +199,23 @@ def _between(
                     _add_agreement(agreements, verdict, one)
                 elif wrong is None:
                     wrong = one, verdict
+    if waiting:
+        walk.is_complete = False
     stage.steps = list(steps.values())
     stage.agreements = list(agreements.values())
     return wrong
+
+
+def _unseen(causes: Iterable[Cause], seen: set[Any]) -> Iterator[Cause]:
+    """Yield the causes that the search has not seen before, and add them to `seen`.
+
+    A cause that is neither in memory nor in a core's state is always yielded.
+    """
+    for one in causes:
+        key = one.core, one.how, one.cycle, one.name, one.memory, one.version, one.where
+        if key not in seen or not (one.memory or one.place):
+            seen.add(key)
+            yield one
 
 
 def _key(cause: Cause) -> Any:

@@ -259,16 +259,11 @@ def state_name(core: Core, place: Place) -> str:
         index.pop()  # the part consists of whole rows of an array
     depth = depth_of(row, counts(core))
     head, rest = str(Unit(core.name, tuple(index[:depth]))), index[depth:]
-    for file in core.table.files:
-        if file.name == row.name:
-            if len(file.names) > 1 and rest:
-                head, name = f"{head}.{file.names[rest[0]][0]}", ""
-                rest = rest[1:]
-                break
-            name = file.names[0][0]
-            break
-    else:
+    file = next((file for file in core.table.files if file.name == row.name), None)
+    if file is None:
         name = row.path or row.name
-    if name:
-        head = f"{head}.{name}"
-    return head + (f"[{', '.join(map(str, rest))}]" if rest else "")
+    elif len(file.names) > 1 and rest:
+        name, rest = file.names[rest[0]][0], rest[1:]
+    else:
+        name = file.names[0][0]
+    return f"{head}.{name}" + (f"[{', '.join(map(str, rest))}]" if rest else "")

@@ -221,17 +221,16 @@ def _register_rows(
         one, two = (np.asarray(getattr(core.state, field)) for core in cores)
         if one.shape != two.shape:
             rows.append((f"{name}.{field}", *(_size_text(x) for x in (one, two))))
-            continue
-        if one.dtype == object:
+        elif one.dtype == object:
             texts = [value_text(plain(x.tolist())) for x in (one, two)]
             rows += [(f"{name}.{field}", *texts)] if texts[0] != texts[1] else []
-            continue
-        for at in np.argwhere(one != two).tolist():
-            first = int(np.ravel_multi_index(at, one.shape)) if at else 0
-            label = state_name(cores[0], Place(field, first * one.itemsize, one.itemsize))
-            rows.append((label, *(_shown(x[tuple(at)]) for x in (one, two))))
-            if len(rows) == LISTED:
-                return rows
+        else:
+            for at in np.argwhere(one != two).tolist():
+                first = int(np.ravel_multi_index(at, one.shape)) if at else 0
+                label = state_name(cores[0], Place(field, first * one.itemsize, one.itemsize))
+                rows.append((label, *(_shown(x[tuple(at)]) for x in (one, two))))
+                if len(rows) == LISTED:
+                    return rows
     return rows
 
 

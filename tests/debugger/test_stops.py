@@ -55,6 +55,19 @@ def test_a_step_that_ends_before_a_breakpoint_has_met_it_and_what_goes_on_passes
     assert hits(debug) == [2, 0, 1]
 
 
+def test_a_dprintf_prints_also_where_a_breakpoint_was_hit_before(engine):
+    """A step ends at a breakpoint and a dprintf: the breakpoint is hit, the dprintf prints later."""
+    printed = []
+    debug = of_source(CALLS, engine, on_output=lambda stream, data: printed.append(data))
+    debug.points.add("break", "double")
+    debug.points.add("dprintf", "double", form="a0 is %d", values=("a0",))
+    assert said(debug.stepi(3)) == ("breakpoint", 3, [1])
+    assert printed == []
+    assert said(debug.stepi()) == ("step", 1, [])
+    assert printed == [b"a0 is 3\n"]
+    assert hits(debug) == [1, 1]
+
+
 def test_a_breakpoint_in_the_middle_of_a_line_stops_a_step(engine):
     debug = of_source(CALLS, engine)
     debug.advance(str(line_of_calls("twice a0")))

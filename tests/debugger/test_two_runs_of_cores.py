@@ -172,6 +172,22 @@ def test_the_panel_has_queues_and_registers_that_differ() -> None:
     assert seen.message == f"{equal - 2} registers and queues of pe[0] are equal"
 
 
+def test_the_panel_of_a_unit_that_the_other_device_does_not_have() -> None:
+    """The other device has fewer PEs: its side has a dash for each register and queue of the PE."""
+    this, other = side_by_side(CONTROL.format(more=""), CONTROL.format(more=""))
+    program = other.session.program
+    fewer = configuration_of(program).changed({"pe.pes": 2})
+    other = Interpreter(Session(program, fewer, {}), DebuggerFiles())
+    join_runs(this, other, "a", "b")
+    this.session.set_focus("pe[0,0].3")
+    seen = both_runs(this.session, other_of(this.context))
+    names = [*(f"acc{n}" for n in range(4))]
+    names += [f"{queue}.level" for queue in ("weights", "input", "q1", "q2", "output")]
+    rows = [(row.name, row.this, row.other) for row in seen.rows]
+    assert rows[1:-3] == [(name, "0", "-") for name in names]
+    assert seen.message == "0 registers and queues of pe[0,0].3 are equal"
+
+
 def test_a_count_of_steps_is_as_many_steps_also_of_clusters_in_one_cycle() -> None:
     """`stepi 5` equals five single steps, also if both clusters execute in one cycle."""
     one, many = (of_source(ARRAY) for _ in range(2))

@@ -8,7 +8,8 @@ import pytest
 
 import macaw
 from macaw.debugger.causes.cause_text import lines
-from macaw.debugger.causes.place_names import label_place, memory_name
+from macaw.debugger.causes.place_names import label_place, memory_name, state_name
+from macaw.emu.origins import Place
 from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT
 from tests.debugger.asked import inputs, only, settings, walk
 from tests.debugger.programs import loaded, session
@@ -36,6 +37,22 @@ def test_arrays_have_their_names_in_both_halves_and_in_other_units():
     assert memory_name(program, 0x1007_FFFF, layer=None) == "0x1007ffff", (
         "nothing is there in any half"
     )
+
+
+def test_several_registers_have_the_name_of_the_first() -> None:
+    """A part of a core's state with several registers has the name of the first of them.
+
+    Each PE has four accumulators of four bytes, and a cluster has four PEs.
+    """
+    row = session("layer").device.cores["pe[0]"]
+    names = {
+        (0, 4): "pe[0,0].0.acc0",
+        (4, 8): "pe[0,0].0.acc1",
+        (16, 16): "pe[0,0].1.acc0",
+        (64 + 3 * 16, 16): "pe[0,1].3.acc0",
+    }
+    for part, name in names.items():
+        assert state_name(row, Place("accumulators", *part)) == name
 
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from macaw.isa import codec, cp, pe, registry
-from macaw.isa.codec import DecodeError, StructureError, decode, describe, encode, pack, unpack
+from macaw.isa.codec import (
+    Decoded,
+    DecodeError,
+    StructureError,
+    decode,
+    describe,
+    encode,
+    pack,
+    unpack,
+)
 from macaw.isa.kinds import Immediate, OperandError
 from macaw.isa.rows import Pseudo
 from tests.fuzzing import fuzz
@@ -208,6 +218,13 @@ def test_describe_prints_names_flags_and_defaults():
     mac = next(row for row in pe.INSTRUCTIONS if row.mnemonic == "mac")
     word = encode(mac, {"base": 3, "balance": 1})
     assert describe(decode(pe.CORE, word, 12)) == "mac base=3, acc=0, balance"
+
+
+def test_describe_leaves_out_an_unprinted_operand_alone() -> None:
+    """The operand `inc` of `act` is left out if it is 0; an operand after it is printed."""
+    act = replace(registry.core("fim").by_mnemonic["act"], syntax="inc=0, row")
+    assert describe(codec.Decoded(act, {"inc": 0, "row": 5})) == "act 5"
+    assert describe(codec.Decoded(act, {"inc": 2, "row": 5})) == "act inc=2, 5"
 
 
 def test_targets_wrap_around():
