@@ -74,6 +74,34 @@ def test_two_inputs_in_one_queue() -> None:
     assert np.array_equal(found.emulate({"a": rows[0], "b": rows[1:]})["y"], rows)
 
 
+def test_vectors_of_one_load_that_several_hints_name() -> None:
+    """Each vector of a load is named by the hint for its place, or by that for its destination.
+
+    A hint for the place in Dram counts first: `v` names no input here.
+    """
+    text = """.device tiny
+        .data
+        .array  float16, 3, 4
+        .output y, float16, 3, 4, at=netout
+        .core   nnp
+        .hint   tensor u, Dram, 0, 1, 4
+        .hint   tensor w, Dram, 1, 1, 4
+        .hint   tensor v, MulVrf, 1, 1, 4
+        .hint   tensor q, MulVrf, 2, 1, 4
+        SetCols(3)
+        v_rd    Dram, 0
+        v_wr    MulVrf, 0
+        v_rd    MulVrf, 0
+        v_wr    NetOutQ
+        end_chain
+"""
+    found = api.concord(api.assemble(Source(text, "load.s")))
+    rows = np.arange(12, dtype=np.float16).reshape(3, 4)
+    data = dict(zip("uwq", rows, strict=True))
+    assert {name: x.shape for name, x in found.inputs.items()} == dict.fromkeys("uwq", (4,))
+    assert np.array_equal(found.run(data)["y"], rows)
+
+
 def test_a_matrix_of_a_queue_that_no_hint_names() -> None:
     """Tiles that come through a queue without a hint are one matrix.
 
@@ -254,6 +282,17 @@ def test_data_of_another_type(tmp_path: Path) -> None:
     halves = '        .array float16, 2, 4\n        .npy "w.npy"\n'  # the first two rows are right
     (tmp_path / "layer.s").write_text(text[: text.index("        .npy")] + halves)
     with pytest.raises(api.InputError, match=r"layer.s:15: these data are float32"):
+        api.concord(tmp_path / "layer.s")
+    zeros = halves.replace("float16, 2, 4", "float32, 1, 4")  # zeros of float32 are right, too
+    (tmp_path / "layer.s").write_text(text[: text.index("        .npy")] + zeros)
+    with pytest.raises(api.InputError, match=r"layer.s:15: these data are float32"):
+        api.concord(tmp_path / "layer.s")
+    # the queue's tensor comes first here
+    late = text.replace("SetIterations(4)", "v_rd NetInQ\n v_wr MulVrf, 0\n SetIterations(3)")
+    loads = "        m_rd    Dram, 0\n        m_wr    MatrixRf, 0\n"
+    late = late.replace(loads, "").replace(" SetIter", f"{loads} SetIter")
+    (tmp_path / "layer.s").write_text(late)
+    with pytest.raises(api.InputError, match=r"layer.s:16: these data are float32"):
         api.concord(tmp_path / "layer.s")
 
 

@@ -91,18 +91,14 @@ def numbers(rows: Sequence[int]) -> str | Group:
             return f"[{first}] * {count}"
         return f"range({first}, {first + step * count}, {step})"
     for across in range(2, count):  # lines of an image, with some columns of each
-        if count % across or rows[across] - rows[across - 1] == rows[1] - rows[0]:
-            continue
-        step, down = rows[1] - rows[0], rows[across] - rows[0]
-        lines = [first + y * down + x * step for y in range(count // across) for x in range(across)]
-        if list(rows) == lines and step > 0 and down > 0:
-            ys = f"range({first}, {first + down * (count // across)}, {down})"
-            return f"[y + x for y in {ys} for x in range(0, {step * across}, {step})]"
-        break
+        step, down, height = rows[1] - first, rows[across] - first, count // across
+        if count % across == 0 and step > 0 and down > 0:
+            lines = [first + y * down + x * step for y in range(height) for x in range(across)]
+            if list(rows) == lines:
+                ys = f"range({first}, {first + down * height}, {down})"
+                return f"[y + x for y in {ys} for x in range(0, {step * across}, {step})]"
     for period in range(2, count // 2 + 1):
-        if count % period == 0 and list(rows) == list(rows[:period]) * (count // period):
-            text = f"{list(rows[:period])} * {count // period}"
-            if len(text) <= WIDTH // 2:
-                return text
-            break
+        text = f"{list(rows[:period])} * {count // period}"
+        if len(text) <= WIDTH // 2 and list(rows) == list(rows[:period]) * (count // period):
+            return text
     return Group(tuple(map(str, rows)), "[]")
