@@ -223,10 +223,8 @@ class LineStepper:
     def _outside(self, ends: list[InstructionEnd]) -> Iterator[int]:
         """Yield indices in `ends` of instructions outside of called functions, the last first."""
         depth = 0
-        for at in range(len(ends) - 1, -1, -1):
-            address = ends[at].address
-            if address is None:
-                continue
+        addresses = [(at, end.address) for at, end in enumerate(ends) if end.address is not None]
+        for at, address in reversed(addresses):
             if depth == 0 and not self.code.returns(address):
                 yield at
             elif self.code.returns(address):

@@ -190,6 +190,19 @@ def test_gaps_grow_with_age_and_numbers_stay_bounded():
     assert sum(gaps[:4]) > sum(gaps[-4:])
 
 
+def test_checkpoints_after_one_of_the_user_are_dropped_too():
+    """Of the points after a checkpoint of the user, which stays, older ones are dropped."""
+    debug = of_source(LOOP)
+    history = History(most=5)
+    for cycle in range(0, 100, 10):
+        debug.device.run(until=cycle)
+        history.take(debug.device, number=1 if cycle == 10 else None)
+    cycles = [point.position[0] for point in history.points]
+    assert len(cycles) == 5
+    assert cycles[:2] == [0, 10]
+    assert cycles[-1] == 90
+
+
 def test_checkpoints_go_apart_once_the_last_three_were_dear(monkeypatch):
     runner = of_source(LOOP)._runner
     apart = []

@@ -159,6 +159,29 @@ def test_a_connection_that_is_reset_ends_in_a_sentence():
     listener.close()
 
 
+class Failing:
+    """A channel whose first read fails, and which has a packet for the second."""
+
+    def __init__(self) -> None:
+        self.reads: list[OSError | bytes] = [OSError("reset"), frame(b"?"), b""]
+
+    def read(self, count: int) -> bytes:
+        result = self.reads.pop(0)
+        if isinstance(result, OSError):
+            raise result
+        return result
+
+    def write(self, data: bytes) -> None:
+        pass
+
+
+def test_after_an_error_nothing_more_is_read() -> None:
+    link = Link(Failing())
+    link.start()
+    assert link.receive() is None
+    assert link.closed == "the connection to gdb has ended: reset"
+
+
 def test_an_interrupt_stops_a_run_and_none_that_comes_late():
     run = Serving(target_of(of_source(VERY_LONG_LOOP)))
     client: Client = run.client

@@ -10,16 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macaw.isa import codec, cp, pe, registry
-from macaw.isa.codec import (
-    Decoded,
-    DecodeError,
-    StructureError,
-    decode,
-    describe,
-    encode,
-    pack,
-    unpack,
-)
+from macaw.isa.codec import DecodeError, StructureError, decode, describe, encode, pack, unpack
 from macaw.isa.kinds import Immediate, OperandError
 from macaw.isa.rows import Pseudo
 from tests.fuzzing import fuzz

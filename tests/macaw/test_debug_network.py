@@ -182,6 +182,27 @@ def test_the_state_of_tensors(session):
     assert (state("in_q"), state("sum"), state("y")) == ("input", "there", "there")
 
 
+def test_of_several_layers_the_first_one_overwrites_a_tensor() -> None:
+    """Convolutions in a row store their results in two places by turns.
+
+    Layers c2 and c4 both store into the place of c0's result; c2 is the one that overwrites it.
+    """
+    builder = ModelBuilder(0, (1, 2, 4, 4))
+    for number in range(6):
+        builder.conv(f"c{number}", 2, 1)
+    network = macaw.compile(builder.model(), device="tiny")
+    debug = macaw.debug(
+        network.program, network.device_inputs({"x": np.zeros((1, 2, 4, 4), np.float32)})
+    )
+    debug.cont()
+    tensors = {item.name: item for item in debug.model_tensors()}
+    places = {debug.program.symbol(f"c{number}_relu").value for number in (0, 2, 4)}
+    assert len(places) == 1
+    assert [tensors[f"c{number}_relu"].state for number in (0, 2, 4)] == [
+        "overwritten by /c2/Conv", "overwritten by /c4/Conv", "there",
+    ]  # fmt: skip
+
+
 def test_the_tables(say):
     text = say('break "/sum/Add"', "continue", "info layers", "info layers Conv", "info tensors")
     assert "1 of 4 layers done" in text
