@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from macaw.debugger.history import START, History
-from macaw.debugger.runner import APART, SHARE
+from macaw.debugger.runner import APART, BULK, SHARE
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 
@@ -213,6 +213,15 @@ def test_checkpoints_go_apart_once_the_last_three_were_dear(monkeypatch):
         apart.append(runner._apart())
     assert apart == [APART, APART, APART, pytest.approx(SHARE * 0.005)]
     assert SHARE * 0.005 > APART
+
+
+def test_many_steps_end_at_a_position_before_their_goal():
+    """A run of more steps than there are until the given position ends at this position."""
+    debug = of_source(LOOP)
+    stop = debug._runner.step("cp", BULK + 100, until=(50, 0))
+    assert stop.reason == "cycle limit"
+    assert debug.device.position == (50, 0)
+    assert debug.device.cores["cp"].retired < BULK + 100
 
 
 def test_after_a_way_back_the_time_to_the_next_checkpoint_begins_anew(monkeypatch):
