@@ -68,6 +68,23 @@ def test_a_dprintf_prints_also_where_a_breakpoint_was_hit_before(engine):
     assert hits(debug) == [1, 1]
 
 
+@pytest.mark.parametrize("cycle", [2755, 3625])
+def test_each_core_that_runs_is_stepped(engine, cycle):
+    """`stepi --all` ends when each core that still runs has executed as many instructions.
+
+    While the first core is stepped, another one may already execute as many, before a third does.
+    """
+    debug = session("six_cores", engine)
+    debug.goto(cycle)
+    before = {core.name: core.retired for core in debug.device.order if core.running}
+    assert len(before) >= 4
+    assert debug.stepi(3, every=True).reason == "step"
+    cores = [debug.device.cores[name] for name in before]
+    done = {core.name: core.retired - before[core.name] for core in cores if core.running}
+    assert len(done) >= 3
+    assert min(done.values()) >= 3
+
+
 def test_a_breakpoint_in_the_middle_of_a_line_stops_a_step(engine):
     debug = of_source(CALLS, engine)
     debug.advance(str(line_of_calls("twice a0")))

@@ -166,6 +166,27 @@ def test_items_of_a_queue_without_a_head():
         )
 
 
+def test_a_watched_queue_of_one_core_hides_no_other() -> None:
+    """A watch of a queue has the same hits with a watch before it, of an idle core's queue."""
+    found = []
+    for places in (["pe[0,0].3.q2"], ["pe[1,0].3.q2", "pe[0,0].3.q2"]):
+        debug = session("layer")
+        for place in places:
+            debug.points.add("awatch", place)
+        hits = [hit for stop in all_stops(debug) for hit in stop.hits]
+        assert {hit.number for hit in hits} == {len(places)}
+        found.append([(hit.old, hit.new, dict(hit.values)) for hit in hits])
+    assert found[0] == found[1]
+
+
+def test_a_watch_after_one_of_accesses_by_another_core() -> None:
+    """A write by cp is no hit of the watch of accesses by dma, but of the watch after it."""
+    debug = of_source(STORE_LOOP)
+    debug.points.add("awatch", "mem[data + 4]", by="dma")
+    debug.points.add("watch", "mem[data + 4]")
+    assert [(hit.number, hit.by) for hit in debug.cont().hits] == [(2, "cp")]
+
+
 def test_who_fills_a_queue():
     debug = session("nnp_mlp")
     debug.points.add("awatch", "nnp.NetInQ", by="nnp")
