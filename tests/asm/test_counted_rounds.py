@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import pytest
@@ -103,6 +104,17 @@ def test_values_of_a_count() -> None:
     ]
     assert rounds == expected
     assert data[30:] == (256).to_bytes(4, "little")
+
+
+def test_a_round_of_another_size_is_between_equal_ones() -> None:
+    """`li` of 4,096 needs one word, `lui`; the numbers before and after it need `addi` too."""
+    text = ".core cp\n.set n, 4093\n.rept 6\nli a0, n\n.set n, n + 1\n.endr\n"
+    both(text)
+    data = assemble(Source(text)).sections[0].data
+    words = struct.unpack("<11I", data)
+    assert [word for word in words if word & 0x7F == 0x37] == [words[0]] * 6  # lui a0, 1
+    immediates = [word >> 20 for word in words if word & 0x7F == 0x13]
+    assert immediates == [0xFFD, 0xFFE, 0xFFF, 0x001, 0x002]
 
 
 def test_the_round_whose_number_does_not_fit_is_told() -> None:

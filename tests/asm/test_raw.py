@@ -21,7 +21,7 @@ from macaw.asm.source import Source
 from macaw.isa.memory_map import EXTERNAL, INSTRUCTIONS
 from macaw.isa.trace import csrs
 from tests.asm import sources
-from tests.asm.objects import cp_program, pe_program, symbol, words
+from tests.asm.objects import cp_program, packet, pe_program, symbol, words
 from tests.fuzzing import EXAMPLES, fuzz
 
 HERE = Path(__file__).parent
@@ -93,6 +93,35 @@ def test_a_pe_part() -> None:
 
 10000070 <buffer>:
            ...
+"""
+    )
+
+
+def test_lists_of_a_pe_part_have_labels() -> None:
+    """After the first list of packets, a list follows only at a label; other bytes are data."""
+    program = pe_program()
+    section = program.sections[0]
+    data = (packet("trace_begin", g=5) + b"\x20" + bytes(3)) * 3
+    section = replace(section, data=data, size=len(data))
+    labels = tuple(
+        Symbol(name, section.address + offset, 9, section.name, "object", False)
+        for name, offset in (("one", 0), ("two", 12))
+    )
+    program = replace(program, sections=(section,), symbols=labels)
+    assert (
+        disassemble(program, "pe", raw=True)
+        == """\
+.pe.0: 36 bytes at 0x10000000, loaded at 0x80000000
+
+10000000 <one>:
+10000000:  65000000 03000000  packet  trace_begin 5, segments=0, clusters=3
+10000008:  20                 end of list
+10000009:  000000                               |...|
+
+1000000c <two>:
+1000000c:  65000000 03000000  packet  trace_begin 5, segments=0, clusters=3
+10000014:  20                 end of list
+10000015:  00000065 00000003 00000020 000000    |...e....... ...|
 """
     )
 
