@@ -332,6 +332,17 @@ def test_rows_outside_their_section_are_left_out() -> None:
     assert dwarf.write(LineTable(), AREAS) == {}
 
 
+def test_rows_of_sections_that_the_linker_has_left_out_are_left_out() -> None:
+    """The rows before and between the sections that are left do not hide the rows of these."""
+    table = LineTable.of([Line(x.name, x.address, "a.s", n, 1) for n, x in enumerate(AREAS, 1)])
+    debug = contents(table)
+    for left in ([0, 2], [1], [2]):
+        found = dwarf_read.read(debug, [AREAS[number] for number in left])
+        assert [(row.section, row.line) for row in found] == [
+            (AREAS[number].name, number + 1) for number in left
+        ]
+
+
 # --- other tools' files ------------------------------------------------------------------
 
 C = """int twice(int x) { return 2 * x; }

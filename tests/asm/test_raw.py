@@ -18,10 +18,11 @@ from macaw.asm.assembler import assemble
 from macaw.asm.disassembler import disassemble
 from macaw.asm.program import Program, Section, Symbol
 from macaw.asm.source import Source
+from macaw.isa import pe
 from macaw.isa.memory_map import EXTERNAL, INSTRUCTIONS
 from macaw.isa.trace import csrs
 from tests.asm import sources
-from tests.asm.objects import cp_program, packet, pe_program, symbol, words
+from tests.asm.objects import cp_program, packet, pe_program, segment, sequence, symbol, words
 from tests.fuzzing import EXAMPLES, fuzz
 
 HERE = Path(__file__).parent
@@ -124,6 +125,22 @@ def test_lists_of_a_pe_part_have_labels() -> None:
 10000015:  00000065 00000003 00000020 000000    |...e....... ...|
 """
     )
+
+
+def test_a_sequence_after_one_that_cannot_be_read() -> None:
+    """Two configs name sequences: the first one is no sequence, but the second is shown."""
+    program = pe_program()
+    good = sequence()
+    begin = 2 * (pe.PACKET.size + pe.SEGMENT.size) + 2
+    data = packet("config", ib=0, segments=1) + segment("sequence", begin, 4)
+    data += packet("config", ib=1, segments=1) + segment("sequence", begin + 4, len(good))
+    data += b"\x20\0" + b"\xff" * 4 + good
+    section = replace(program.sections[0], data=data, size=len(data))
+    lines = disassemble(replace(program, sections=(section,), symbols=()), "pe", raw=True)
+    first, *more = lines.partition("end of list\n")[2].splitlines()
+    assert first == "10000029:  00ffffff ff                          |.....|"
+    assert more[0].startswith("1000002e:  05000200 00000000  sequence count=5, state=sq,")
+    assert [line[30:].split()[0] for line in more[2:]] == ["ld", "ld", "mac", "spu", "st"]
 
 
 def test_data_and_zeros() -> None:
