@@ -153,11 +153,9 @@ def _sequence(out: bytearray, rows: Rows, end: int, numbers: Mapping[int, int]) 
     state = _State(rows.addresses[0], 1, 1, 0)
     out += struct.pack("<BBBI", 0, 1 + _ADDRESS_SIZE, LNE_SET_ADDRESS, state.address)
     start = 0
-    for block in rows.blocks:
+    for block in (block for block in rows.blocks if block.rounds >= 3):
         # From the second round on, each round has the same opcodes.
         second, third = block.first + block.rows, block.first + 2 * block.rows
-        if block.rounds < 3:
-            continue
         state = _rows(out, rows, range(start, second), numbers, state)
         size = len(out)
         state = _rows(out, rows, range(second, third), numbers, state)

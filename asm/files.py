@@ -6,6 +6,7 @@ The module reads only files below the source's folder and below the `-I` folders
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from macaw.isa import reading
@@ -40,16 +41,14 @@ def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
         raise FileError(f"'{name}' cannot be read: a text without a folder reads no files")
     outside = is_folder = False
     for folder, root in zip(folders, roots, strict=True):
-        try:
+        with suppress(OSError, RuntimeError, ValueError):
             path = (root / name).resolve()
             if not path.is_file():
                 is_folder |= path.is_dir() and any(map(path.is_relative_to, roots))
-                continue
-        except (OSError, RuntimeError, ValueError):
-            continue
-        if any(path.is_relative_to(other) for other in roots):
-            return path, str(folder / name)
-        outside = True
+            elif any(path.is_relative_to(other) for other in roots):
+                return path, str(folder / name)
+            else:
+                outside = True
     if outside:
         raise FileError(f"'{name}' leads out of the source's folder and the -I folders")
     if is_folder:

@@ -367,9 +367,8 @@ def _row_encoders(
     core: Core, rows: Sequence[Row], shared: dict[object, OperandEncoder]
 ) -> tuple[RowEncoder, ...]:
     encoders: list[RowEncoder | None] = []
-    for place, row in enumerate(rows):
-        if _is_doubtful(row, rows[:place]):
-            continue
+    certain = (row for place, row in enumerate(rows) if not _is_doubtful(row, rows[:place]))
+    for row in certain:
         alternatives = row.alternatives if isinstance(row, Pseudo) else (None,)
         encoders += [_row_encoder(core, row, alternative, shared) for alternative in alternatives]
     return tuple(plan for plan in encoders if plan is not None)

@@ -230,7 +230,7 @@ def _fitting(
         for operand in row.operands:
             if place.named and operand.name == place.named.rstrip("="):
                 yield operand
-        positional = [x for x in row.operands if not x.inside and not _is_free(x)]
+        positional = _positional(row)
         if place.named or index >= len(positional):
             continue
         outer = positional[index]
@@ -240,6 +240,11 @@ def _fitting(
             yield outer
 
 
+def _positional(row: Row) -> list[Operand | PseudoOperand]:
+    """Return the operands of a row whose positions in a statement are fixed."""
+    return [x for x in row.operands if not x.inside and not _is_free(x)]
+
+
 def _is_free(operand: Operand | PseudoOperand) -> bool:
     """Return whether an operand may be at any position; flags and operands `name=` may."""
     return bool(getattr(operand, "named", False)) or operand.kind.optional
@@ -247,11 +252,8 @@ def _is_free(operand: Operand | PseudoOperand) -> bool:
 
 def _named(rows: Iterable[Row], place: Cursor) -> Iterator[Suggestion]:
     """Yield the operands `name=` and the flags that the statement does not have yet."""
-    for row in rows:
-        free = [x for x in row.operands if _is_free(x)]
-        if place.operand < sum(not x.inside and not _is_free(x) for x in row.operands):
-            continue
-        for operand in free:
+    for row in (row for row in rows if place.operand >= len(_positional(row))):
+        for operand in (x for x in row.operands if _is_free(x)):
             if operand.kind.optional:
                 for word in operand.kind.words():
                     if word not in place.written:

@@ -79,9 +79,7 @@ def _before(line: TokenLine, place: int, word: int) -> list[Token]:
     string, the string is the last token.
     """
     statement: list[Token] = []
-    for token in line.tokens:
-        if token.start >= place:
-            break
+    for token in (token for token in line.tokens if token.start < place):
         if token.role == MARK and token.text == ";":
             statement = []
         elif token.text[0] == '"' or token.start < word or token.end <= word:

@@ -242,6 +242,10 @@ def test_files_are_found_below_their_folders_only(tmp_path: Path) -> None:
         assert program.section(".data").data == array.tobytes()
     assert assemble(Source('.npy "c.npy"', "a.s", source), include_dirs=[library]).sections
     assert assemble(Source('.npy "c.npy"', "a.s"), include_dirs=[str(library)]).sections
+    # A link to itself in the first folder does not hide the file in the second one.
+    np.save(library / "loop.npy", array)
+    looped = assemble(Source('.npy "loop.npy"', "a.s", source), include_dirs=[library])
+    assert looped.section(".data").data == array.tobytes()
     # From one allowed folder into another one is no way out.
     assert assemble(
         Source('.npy "../library/c.npy"', "a.s", source), include_dirs=[library]

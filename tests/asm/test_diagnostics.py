@@ -59,6 +59,20 @@ def test_a_second_definition_names_the_line_of_the_first() -> None:
     assert "hint: the first is at a.s:3\n" in f"{render(error.diagnostics)}\n"
 
 
+def test_a_label_after_a_second_definition_is_defined() -> None:
+    """A label beside one that is defined twice is no mistake, and a jump to it is none either."""
+    error = diagnose(".core cp\n_start: nop\n_start: again: nop\n j again\n")
+    assert [item.message for item in error.diagnostics] == ["'_start' is defined twice"]
+
+
+def test_a_part_without_a_start_hides_no_wrong_start() -> None:
+    """Only the second part has a `_start`, at which there is no instruction."""
+    error = diagnose(".core cp\n nop\n.core vc\n nop\n_start:\n")
+    assert [item.message for item in error.diagnostics] == [
+        "there is no instruction at '_start', where the program begins"
+    ]
+
+
 def test_of_a_long_line_what_stands_around_is_shown() -> None:
     numbers = [str(number) for number in range(100, 200)]
     for wrong in (0, 10, 50, 99):

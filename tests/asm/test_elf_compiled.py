@@ -20,6 +20,7 @@ from macaw.asm.elf_format import (
     SectionHeader,
     Segment,
 )
+from macaw.asm.elf_segments import with_bare
 from macaw.asm.program import Program
 from tests.asm.elf_file import refused
 from tests.asm.gnu_tools import tool
@@ -131,6 +132,15 @@ def test_bytes_that_no_section_names_are_loaded_too(tmp_path: Path) -> None:
         if data[segment.offset + place]
     }
     assert memory(whole) == wanted
+
+
+def test_a_segment_without_bytes_in_the_file_is_loaded_too() -> None:
+    """A file without sections may have a segment that is zeros alone."""
+    zeros = Segment(1, 0x100, 0x20000, 0x20000, 0, 64, 6, 4)
+    ((number, section),) = with_bare(bytes(0x100), {}, (zeros,)).items()
+    assert number < 0
+    assert (section.name, section.address, section.size) == (".segment.0.20000", 0x20000, 64)
+    assert (section.data, section.flags) == (b"", "aw")
 
 
 @pytest.mark.parametrize(

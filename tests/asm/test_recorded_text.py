@@ -13,7 +13,7 @@ from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.editing.program import EditedProgram
 from macaw.asm.expressions import Address
 from macaw.asm.layout import Area
-from macaw.asm.recorded_text import Recordings, Segment
+from macaw.asm.recorded_text import Conditions, RecordedText, Recordings, Segment
 from macaw.asm.simple_area import SimpleArea
 from macaw.asm.symbols import Definition
 from tests.fuzzing import tries
@@ -279,3 +279,12 @@ def test_a_program_in_an_editor_forgets_its_recordings() -> None:
     assert program.recordings.of("edited.s", text).segments
     program.forget()
     assert not program.recordings.of("edited.s", text).segments
+
+
+def test_of_segments_that_overlap_the_first_stays() -> None:
+    """Segments that begin inside an earlier one are dropped after an edit; those behind it stay."""
+    one = Segment(0, 0, None, Conditions(False, 0, frozenset()), b"", 0, [], [], ())
+    lengths = {0: 4, 2: 3, 4: 2, 5: 3, 6: 4}
+    segments = {start: one._replace(length=length) for start, length in lengths.items()}
+    text = RecordedText("0123456789", segments, 100).after_edit("0123456789abc")
+    assert sorted(text.segments) == [0, 4, 6]

@@ -65,9 +65,7 @@ def _keep(
         size = context.state.config[place.setting]
         text = f"{name.text} needs entry {end - 1} of {place.name}, which has {size}"
         raise Mistake(f"{text} ({place.setting})", numbers[0])
-    for other in context.state.hints:
-        if other.core != hint.core:
-            continue
+    for other in (other for other in context.state.hints if other.core == hint.core):
         if other.name == hint.name:
             raise Mistake(f"a tensor {name.text} is hinted at already", name)
         begin, ending = other.address, other.address + _entries(other, place, native)
