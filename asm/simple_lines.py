@@ -385,11 +385,8 @@ class SimpleLines:
             return self._encode_choice(entry.choice, text)
         for plan in entry.others:
             assert plan.encode is not None
-            try:
-                bits = plan.encode(text)
-            except (KeyError, ValueError):
-                continue
-            return words_of(bits, plan.words)
+            with suppress(KeyError, ValueError):
+                return words_of(plan.encode(text), plan.words)
         texts = text.split(",")
         for plan in entry.with_symbol:
             waiting = plan.encode_partly(texts)
