@@ -457,8 +457,8 @@ def test_what_only_a_concatenation_reads_has_its_scale():
     ]
     nodes += [
         NODE("MaxPool", ["csource"], ["moved"], kernel_shape=[1, 1]),
-        NODE("Concat", ["csmall", "clarge"], ["inner"], axis=1),
-        NODE("Concat", ["inner", "cboth", "moved"], ["y"], axis=1),
+        NODE("Concat", ["moved", "csmall", "clarge"], ["inner"], axis=1),
+        NODE("Concat", ["inner", "cboth"], ["y"], axis=1),
         NODE("Relu", ["cboth"], ["z"]),
     ]
     weights = {"small": 0.01, "large": 9.0, "both": 0.3, "source": 0.1}

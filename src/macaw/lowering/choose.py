@@ -166,9 +166,8 @@ def _cheapest(
     found, left = {size: best}, [size]
     while left:
         size = left.pop()
-        for fewer in ((size[0] // 2, size[1]), (size[0], size[1] // 2)):
-            if not min(fewer) or fewer in found:
-                continue
+        smaller_sizes = (size[0] // 2, size[1]), (size[0], size[1] // 2)
+        for fewer in (item for item in smaller_sizes if min(item) and item not in found):
             least = found[size]
             smaller = _cheapest_of(
                 product, config, mapping, split, fewer, density, least, aligns=True

@@ -199,19 +199,19 @@ def _padding(plan: ImagePlan) -> list[Transfer]:
                 line, lines, pitch = line * lines, 1, 0
             words = (line, lines, pitch, line if lines > 1 else 0)
             transfers.append(Transfer(f"{COPY} + {place}", f"x + {source}", *words))
-            continue
-        line = product.height * size
-        transfers += [
-            Transfer(
-                f"{COPY} + {place + item * channel}",
-                f"x + {source + item * pixels}",
-                line,
-                product.width,
-                column,
-                line,
-            )
-            for item in range(product.channels)
-        ]
+        else:
+            line = product.height * size
+            transfers += [
+                Transfer(
+                    f"{COPY} + {place + item * channel}",
+                    f"x + {source + item * pixels}",
+                    line,
+                    product.width,
+                    column,
+                    line,
+                )
+                for item in range(product.channels)
+            ]
     return [replace(transfers[0], what=what), *transfers[1:]]
 
 

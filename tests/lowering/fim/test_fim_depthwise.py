@@ -164,6 +164,14 @@ def test_shares_of_the_result_and_constants_that_stay():
     assert abs(done.cycles / lowered.cycles - 1) < 0.02
 
 
+@pytest.mark.parametrize("rows", [BASE["fim.rows"], 3])
+def test_four_shares_if_three_do_not_divide_the_result(rows):
+    """A result of 64 rows has 4 shares in 3 rows of a bank; fewer shares would need more rows."""
+    graph, _ = of_kernel(16, side=8, after=("add",))
+    found = possible(graph, BASE, BankRows(rows))
+    assert [(option.job.shares, option.job.rows) for option in found] == [(4, 3)] * 4
+
+
 def test_the_scheduler_takes_the_banks_for_a_depthwise_convolution():
     """It takes less than half of the cycles that gathers and functions as separate steps take."""
     graph, _ = of_kernel(32, side=8, after=("add", "relu"))

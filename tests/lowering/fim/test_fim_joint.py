@@ -126,6 +126,15 @@ def test_what_is_not_joined():
     assert joined(graph) is None
 
 
+def test_products_after_one_that_cannot_be_joined():
+    """The first right side is no constant; the products with the other two are joined."""
+    graph = Graph()
+    x = graph.tensor("x", 4, 8)
+    for right in (graph.tensor("u", 8, 16), *(graph.constant(n, numbers(8, 16)) for n in "vw")):
+        graph.pointwise("vssqr", graph.product(x, right))
+    assert [task.joint for task in joint(graph).tasks if task.kind == PRODUCT] == [1, 2]
+
+
 def test_a_product_between_ends_a_group():
     """Two products are not joined if one depends on a product that depends on the other.
 

@@ -10,10 +10,11 @@ import pytest
 from macaw.isa.config import load
 from macaw.isa.fim_circuit import DOT, OUTER
 from macaw.lowering.fim import job_timing
+from macaw.lowering.fim.bank_images import BankRows
 from macaw.lowering.fim.block_program import size
 from macaw.lowering.fim.island_job import ProductJob
 from macaw.lowering.fim.job_timing import predict
-from macaw.lowering.fim.options import options
+from macaw.lowering.fim.options import _least_rough, options
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.plan_timing import timed
 from macaw.lowering.fim.shape import Shape
@@ -223,6 +224,20 @@ def test_why_a_pair_cannot():
     refusal = found[1, OUTER]
     assert isinstance(refusal, Refusal)
     assert "island 1 has no arrangement outer" in refusal.why
+
+
+def test_the_least_estimate_is_that_of_any_layout():
+    """It is the lowest estimate of all layouts, whichever the island has."""
+    tasks = product(*operands(Shape(64, 64, 64))).tasks
+    place = BankRows(BASE["fim.rows"])
+
+    def least(arrangements):
+        values = {"fim.islands": 1, "fim.island.0.arrangements": arrangements}
+        return _least_rough(tuple(tasks), BASE.changed(values), 0, place)
+
+    pairs = [least(f"elementwise {other}") for other in ("dot", "outer", "tensor")]
+    assert least("elementwise dot outer tensor") == min(pairs)
+    assert 0 < least("elementwise tensor") < least("elementwise")  # there is no dot and no outer
 
 
 def test_the_order_of_data_in_memory_is_part_of_the_costs():

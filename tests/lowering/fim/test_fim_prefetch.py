@@ -18,7 +18,17 @@ from macaw.lowering.fim.dma_timing import DmaTiming
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.island_job import copies
 from macaw.lowering.fim.option_table import option_table
-from macaw.lowering.fim.plan import BRING, FETCH, PREFETCH, START, Action, GraphPlan, Option, Step
+from macaw.lowering.fim.plan import (
+    BRING,
+    FETCH,
+    HOST,
+    PREFETCH,
+    START,
+    Action,
+    GraphPlan,
+    Option,
+    Step,
+)
 from macaw.lowering.fim.plan_timing import timed
 from macaw.lowering.fim.planning import Planner
 from macaw.lowering.fim.prefetch_search import best_times
@@ -190,6 +200,14 @@ def test_constants_of_later_steps_fill_what_is_left_of_a_wait():
     assert track.clock.end == 10 + 100 + 10 + (10 + 20 + 5) * 3 + (30 - 20)
 
 
+def test_constants_of_a_later_step_pass_those_of_a_busy_island():
+    """Constants of step 1 would meet the blocks of step 0; those of step 2 go to a free island."""
+    rows = (0, 10, 0, 100, 10), (0, 60, 50, 20, 5), (1, 50, 40, 20, 5)
+    track = simulate(chain_of_options(*rows)[1])
+    assert [row.step for row in track.actions if row.kind == PREFETCH] == [2]
+    assert track.clock.end == 10 + 100 + 10 + (60 + 20 + 5) + (10 + 20 + 5)
+
+
 def test_the_same_constants_are_copied_once():
     graph, options = chain_of_options(*[(0, 60, 50, 20, 5)] * 3)
     same = [replace(option, placed="w") for option in options]
@@ -220,7 +238,7 @@ def plan_of_rows(actions, rows, holders=None):
         Step(number, replace(option, job=Rows(count)))
         for number, (option, count) in enumerate(zip(options, rows, strict=True))
     )
-    kinds = {"p": PREFETCH, "b": BRING, "s": START, "f": FETCH}
+    kinds = {"p": PREFETCH, "b": BRING, "s": START, "f": FETCH, "h": HOST}
     made = tuple(Action(kinds[kind], int(step)) for kind, step in actions.split())
     return GraphPlan(graph, steps, made, 0, holders=holders or {})
 
@@ -243,6 +261,11 @@ def test_constants_in_advance_have_rows_of_their_own():
     assert first_rows(prefetch.with_rows(plan, 29)) == [0, 10, 17]
     plan = plan_of_rows("b0 s0 p1 f0 p2 b1 s1 f1 b2 s2 f2", [10, 7, 9])
     assert first_rows(prefetch.with_rows(plan, 29)) == [0, 10, 0]
+
+
+def test_a_step_of_the_host_needs_no_rows():
+    plan = plan_of_rows("h0 b1 s1 p2 f1 b2 s2 f2", [99, 10, 7])
+    assert first_rows(prefetch.with_rows(plan, 17)) == [0, 0, 10]
 
 
 def test_constants_that_are_used_again_keep_their_rows():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -228,6 +229,80 @@ def test_a_task_that_nothing_can_do():
     with pytest.raises(LowerError, match="nothing can do y = a · a") as caught:
         schedule(graph, CONFIG, same(x=[option([x], 0, 1, 1, 1)]))
     assert caught.value.hint == "too large"
+
+
+def three():
+    """A graph of x = a · a, y = x · a and z = y · a, with a table of units of its tasks."""
+    graph = Graph()
+    a = graph.tensor("a", 4, 4)
+    x = graph.product(a, a, "x")
+    graph.product(graph.product(x, a, "y"), a, "z")
+    tasks = graph.tasks
+    parts = (0, 1), (1, 2), (2, 3), (0, 2), (1, 3), (0, 3)
+    units = [tuple(tasks[first:last]) for first, last in parts]
+    costs = {
+        "".join(task.output.name for task in unit): [option(unit, 0, 10, 60, 5)] for unit in units
+    }
+    return option_table(graph, CONFIG, same(**costs))
+
+
+def test_tasks_join_a_step_unless_they_leave_a_task_out():
+    """With y and z in one step, x joins both of them, but not y alone."""
+    table = three()
+    x, yz, xyz = (table.options[unit][0] for unit in unit_of(table, "x", "yz", "xyz"))
+    assert list(scheduler._together(table, [], x, [yz])) == [[xyz]]
+
+
+def unit_of(table, *names):
+    """The units of a table, by the names of their outputs."""
+    found = {"".join(task.output.name for task in unit): unit for unit in table.options}
+    return [found[name] for name in names]
+
+
+def test_tasks_join_at_the_first_possible_position():
+    """Step xy takes the place of x; it is not tried after the independent step w as well."""
+    graph, (x, y) = two(second_reads_first=True)
+    graph.product(graph.tensors["a"], graph.tensors["a"], "w")
+    w = graph.tasks[2]
+    x, y, w, xy = (option(tasks, 0, 10, 60, 5) for tasks in ([x], [y], [w], [x, y]))
+    table = option_table(graph, CONFIG, same(x=[x], y=[y], w=[w], xy=[xy]))
+    assert list(scheduler._together(table, [], x, [y, w])) == [[xy, w]]
+
+
+def test_the_search_goes_on_from_the_first_better_list(monkeypatch):
+    """After a change with which the plan ends sooner, the next change is one of the new list."""
+    table = option_table(schedules.graph(random.Random(1), 8), CONFIG, schedules.asking(1))
+    start = list_schedule(table, NO_GROUPS, 0, 0)
+    trials = []
+
+    class Watched(Replay):
+        def end_of(self, options):
+            trials.append((list(options), super().end_of(options)))
+            return trials[-1][1]
+
+    monkeypatch.setattr(scheduler, "Replay", Watched)
+    scheduler._climb(table, start, 4000)
+    least, better = simulate(start).clock.end, 0
+    for (trial, end), (following, _) in pairwise(trials):
+        if end < least:
+            least, better = end, better + 1
+            assert following == next(scheduler._singles(table, trial))
+    assert better > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_plans_are_tried_whatever_the_search_finds(seed, monkeypatch):
+    """`exhaustive` finds the same plan if the search finds nothing better than its start."""
+    graph = schedules.graph(random.Random(seed), 3)
+    table = option_table(graph, CONFIG, schedules.asking(seed))
+    best = exhaustive(table).makespan
+    start = max(scheduler._singles(table, list_schedule(table, NO_GROUPS, 0, 0)), key=end_of)
+    monkeypatch.setattr(scheduler, "improve", lambda *_: start)
+    assert exhaustive(table).makespan == best < end_of(start)
+
+
+def end_of(options):
+    return simulate(options).clock.end
 
 
 @pytest.mark.parametrize("seed", range(3))

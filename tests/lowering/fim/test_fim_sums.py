@@ -11,7 +11,7 @@ import macaw
 from macaw.lowering.fim.graph import PRODUCT, Graph
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
-from macaw.lowering.fim.product_sums import is_sum, product_sums
+from macaw.lowering.fim.product_sums import MOST_PRODUCTS, is_sum, product_sums
 from macaw.lowering.fim.program import emit
 from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
 
@@ -125,6 +125,14 @@ def test_which_sums_there_are():
     graph.result(parts[2])
     graph.result(whole)
     assert sums(graph) == [2]
+
+
+def test_a_sum_after_one_with_too_many_products():
+    """A sum may have `MOST_PRODUCTS` products; after a greater sum, other sums are found."""
+    graph, _ = sum_of([4] * (MOST_PRODUCTS + 1), bias=False)
+    x, w = graph.tensor("x", 4, 4), graph.constant("w", numbers(4, 4))
+    graph.pointwise("add", graph.product(x, w), graph.product(x, w))
+    assert sums(graph) == [*range(2, MOST_PRODUCTS + 1), 2]
 
 
 def why(graph):

@@ -13,7 +13,15 @@ import macaw
 from macaw.isa.config import load
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.rewrite import rewrite
-from macaw.lowering.onnx.network import Network, Quantisation, RescaleLayer, Tensor, WeightLayer
+from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.network import (
+    MoveLayer,
+    Network,
+    Quantisation,
+    RescaleLayer,
+    Tensor,
+    WeightLayer,
+)
 from macaw.lowering.onnx.reference import evaluate
 from macaw.lowering.onnx.requantise import requantisation
 from macaw.lowering.operation import Elements, Product
@@ -50,6 +58,33 @@ def product(output_zero: int, multiplier: float, dtype: str = "int8", low: int =
     )  # fmt: skip
     x = Tensor("x", (1, 2), dtype, Quantisation(1.0))
     return Network((layer,), {"x": x, "y": result}, {}, ("x",), ("y",))
+
+
+@pytest.mark.parametrize("first", [None, 0.5])
+def test_inputs_of_a_concatenation_that_get_a_layer_that_rescales_them(first):
+    """The Concat itself rescales an input without zero point; one with a zero point gets a layer.
+
+    This holds for each input: here the second one has zero point 3.
+    """
+    numbers = Quantisation(1.0)
+    rescales = (
+        None if first is None else requantisation(first, numbers, "int8"),
+        requantisation(0.25, numbers, "int8"),
+    )
+    node = Node("join", "Concat", ("a", "b"), ("y",), {"axis": 1})
+    parts = node.inputs, node.outputs, ("join",), node, rescales, (0, 3)
+    tensors = {
+        "a": Tensor("a", (1, 2), "int8", Quantisation(first or 1.0)),
+        "b": Tensor("b", (1, 2), "int8", Quantisation(0.25, 3)),
+        "y": Tensor("y", (1, 4), "int8", numbers),
+    }
+    layers = (MoveLayer("join", "Concat", *parts),)
+    network = Network(layers, tensors, {}, ("a", "b"), ("y",))
+    x = {"a": np.array([[4, -8]], np.int8), "b": np.array([[7, 27]], np.int8)}
+    changed = rewrite(network, load("base"))
+    assert operators(changed) == ["Rescale", "Concat"]
+    wanted = [[4, -8, 1, 6] if first is None else [2, -4, 1, 6]]
+    assert evaluate(network, x)["y"].tolist() == evaluate(changed, x)["y"].tolist() == wanted
 
 
 def operators(network: Network) -> list[str]:

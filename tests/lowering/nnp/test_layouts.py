@@ -19,6 +19,8 @@ from macaw.lowering.nnp.layouts import (
     selected,
     vector_copies,
 )
+from macaw.lowering.nnp.operations import Place
+from macaw.lowering.nnp.reading import matching
 
 N = 4
 
@@ -45,6 +47,13 @@ def test_rows_are_padded_to_native_vectors() -> None:
     assert image_elements((1, 2, 1, 3), N).tolist() == [
         [0, 3, -1, -1], [1, 4, -1, -1], [2, 5, -1, -1]
     ]  # fmt: skip
+
+
+def test_a_row_that_all_rows_of_another_value_use() -> None:
+    """One row of 3 elements cannot be divided into 2 rows: each row of the sum uses all of it."""
+    found = matching(value((2, 3)), value((3,), first=7), (2, 3))
+    assert found == Place("t", count=2, vectors=1, first=7, stride=0)
+    assert matching(value((2, 3)), value((2, 1)), (2, 3)) is None
 
 
 def test_rows_and_vectors_that_a_part_needs() -> None:

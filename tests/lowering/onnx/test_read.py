@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from onnx import TensorProto
+from onnx import TensorProto, numpy_helper
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.model_file import check
 from macaw.lowering.onnx.read import Wishes, read
+from macaw.lowering.onnx.samples import random_sample, samples
 from macaw.lowering.onnx.values import Room
 from tests.lowering.onnx.models import NODE, branch, model
 
@@ -233,6 +234,19 @@ def test_of_many_names_a_hint_has_eight():
         ) as caught:
             read(made, Wishes(**wishes))
         assert caught.value.hint == f"there are {hint}"
+
+
+def test_samples_of_the_inputs_after_those_that_are_constants():
+    """Inputs with an initializer and inputs in `constants` have no samples; those after them do."""
+    made = model(
+        [NODE("Sum", ["x", "c", "y"], ["z"])], {"w": (2,), "c": (2,), "x": (2,), "y": (2,)}
+    )
+    made.graph.initializer.append(numpy_helper.from_array(np.zeros(2, np.float32), "w"))
+    rows = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
+    assert random_sample(made, {}, ["c"]).keys() == {"x", "y"}
+    first, *others = samples(made, dict(zip("xy", rows, strict=True)), {}, ["c"])
+    assert {name: array.tolist() for name, array in first.items()} == {"x": [0, 1], "y": [6, 7]}
+    assert len(others) == 2
 
 
 def test_constants_of_old_models_are_inputs():

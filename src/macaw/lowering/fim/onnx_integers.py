@@ -236,10 +236,10 @@ class _Reader:
             name = self._last(layer, order) if last else self._made(layer, f"_{function}")
             if function == "relu":
                 tensor = graph.pointwise("relu", tensor, name=name)
-                continue
-            numbers = np.full((tensor.rows, tensor.columns), bound, np.int8)
-            other = graph.constant(self._made(layer, f"_{function}_bound"), numbers)
-            tensor = graph.pointwise(function, tensor, other, name=name)
+            else:
+                numbers = np.full((tensor.rows, tensor.columns), bound, np.int8)
+                other = graph.constant(self._made(layer, f"_{function}_bound"), numbers)
+                tensor = graph.pointwise(function, tensor, other, name=name)
         self.values[layer.outputs[0]] = IntegerValue(order, tensor)
 
     # --- sums and products of tensors ---

@@ -140,9 +140,8 @@ def _free_row(rows: int, others: Sequence[_Use]) -> int:
     """Return the first of the lowest `rows` consecutive rows that none of `others` uses."""
     row = 0
     for other in sorted(others, key=lambda use: use.row):
-        if row + rows <= other.row:
-            break
-        row = max(row, other.row + other.rows)
+        if other.row < row + rows:
+            row = max(row, other.row + other.rows)
     return row
 
 

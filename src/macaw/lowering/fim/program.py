@@ -299,12 +299,11 @@ class ProgramWriter:
         self._check_scratch()
         for step in self.plan.steps:
             for symbol, array in step.option.job.files().items():
-                if (step.number, symbol) not in self.sources:
-                    continue  # an earlier step brings it
-                name = self._file(step, symbol)
-                file = f"{self.prefix}{name}.npy"
-                self.files[file] = stored(array, self.numbers)
-                out.block(f'.balign 64\n{name}: .npy "{file}"')
+                if (step.number, symbol) in self.sources:  # otherwise an earlier step brings it
+                    name = self._file(step, symbol)
+                    file = f"{self.prefix}{name}.npy"
+                    self.files[file] = stored(array, self.numbers)
+                    out.block(f'.balign 64\n{name}: .npy "{file}"')
         for name, label in self.between.items():
             count = self.graph.tensors[name].numbers * self.numbers.size
             out.block(f".balign 64\n{label}: .skip {count} # {name}")

@@ -90,11 +90,11 @@ def _rounds(stream: StreamTiling, block: int) -> Iterator[Item]:
             yield _pull(stream, block)
             pulls: Iterator[Pull] = repeat((_pull(stream, block),))
             yield Repeat(stream.items, tuple(_item(stream, block, number, "item", pulls)), "item")
-            continue
-        pulls = _pulls_of_windows(stream, block)
-        yield from next(pulls)
-        for item in range(stream.items):
-            yield from _item(stream, block, number, str(item), pulls)
+        else:
+            pulls = _pulls_of_windows(stream, block)
+            yield from next(pulls)
+            for item in range(stream.items):
+                yield from _item(stream, block, number, str(item), pulls)
 
 
 def _with_lock(buffer: int, word: Word) -> Iterator[Item]:

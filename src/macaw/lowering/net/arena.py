@@ -73,9 +73,8 @@ def place(items: Mapping[str, Lifetime]) -> Arena:
         )
         offset = 0
         for start, end in taken:
-            if offset + items[name].size <= start:
-                break
-            offset = max(offset, -(-end // ALIGN) * ALIGN)
+            if start < offset + items[name].size:
+                offset = max(offset, -(-end // ALIGN) * ALIGN)
         offsets[name] = offset
         size = max(size, offset + items[name].size)
     return Arena(offsets, -(-size // ALIGN) * ALIGN)

@@ -185,9 +185,8 @@ class _Assigner:
         """Add the results of a refused layer as tensors, if the device has their types."""
         for name in layer.outputs:
             tensor = self.model.tensors.get(name)
-            if tensor is None:  # an output that nothing reads
-                continue
-            if tensor.dtype in _ELEMENTS:
+            # there is no tensor for an output that nothing reads
+            if tensor is not None and tensor.dtype in _ELEMENTS:
                 self._add_tensor(name)
 
     def layer(self, layer: model_layers.Layer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
 
@@ -74,14 +75,12 @@ def _first_choices(
     """
     tasks: dict[Hashable, PlanTask] = {}
     for layer in layers if map_all is not None else ():
-        try:
+        with suppress(LowerError):  # the error is raised again where the layer is planned
             product = _array_layer(layer, config)
             if product is not None:
                 shape = _shape(product.product.validated(config))
                 density = network.densities.get(layer.inputs[0], 1.0)
                 tasks.setdefault(shape, PlanTask(product.product, config, density))
-        except LowerError:
-            continue  # the error is raised again where the layer is planned
     if map_all is None or not tasks:
         return {}
     # More plans of small products fit, so their search takes longer. It comes first: no process

@@ -233,11 +233,9 @@ def _fit(blocks: Iterable[tuple[int, int, _Use]], size: int, room: int, use: _Us
     """
     address = 0
     for begin, length, other in sorted(blocks, key=lambda block: block[0]):
-        if other.last < use.first or use.last < other.first:
-            continue
-        if address + size <= begin:
-            break
-        address = max(address, begin + length)
+        together = use.first <= other.last and other.first <= use.last
+        if together and begin < address + size:
+            address = max(address, begin + length)
     return address if address + size <= room else None
 
 

@@ -216,10 +216,8 @@ class _Check:
         for name in filter(None, node.outputs):
             shape, others = self.graph.values[name].shape, self._shape(name)
             place = _difference(shape, others)
-            if place is None:
-                continue
-            kept = others[place] == own[batch]
-            if node.operator in _RESHAPES:
+            kept = place is None or others[place] == own[batch]
+            if place is not None and node.operator in _RESHAPES:
                 kept = prod(others[:place]) == prod(own[:batch])
             if not kept:
                 return f"its result {message_name(name)} has the shape {shape}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from macaw.isa.config import load
 from macaw.lowering.errors import LowerError
-from macaw.lowering.net.vector.fixed_point import FixedPoint, fixed_point
+from macaw.lowering.net.vector.fixed_point import FixedPoint, _candidates, fixed_point
 from macaw.lowering.net.vector.operations import ElementwiseProduct, Rescale, Sum
 from macaw.lowering.net.vector.reference import compute
 from macaw.lowering.net.vector.source import cycles
@@ -99,6 +99,13 @@ def test_scales_that_are_powers_of_two_are_computed_in_16_bits():
     assert fixed_point(Sum("int8", (1,), (1.0, 0.5))) == FixedPoint((2, 1), 1, 16)
     assert fixed_point(ElementwiseProduct("int8", (1,), 2.0**-7)) == FixedPoint((1,), 7, 16)
     assert fixed_point(Sum("int16", (1,), (1.0, 0.25))) == FixedPoint((4, 1), 2, 32)
+
+
+def test_candidates_have_the_five_largest_shifts_that_fit():
+    """128 times the multiplier fits into 16 or 32 bits: 0.7 · 2 ** 8 and 0.7 · 2 ** 24 do."""
+    found = list(_candidates(Rescale("int8", (1,), 0.7), (0.7,)))
+    shifts = {bits: {form.shift for form in found if form.bits == bits} for bits in (16, 32)}
+    assert shifts == {16: {8, 7, 6, 5, 4}, 32: {24, 23, 22, 21, 20}}
 
 
 def test_a_form_that_would_differ_is_not_used():
