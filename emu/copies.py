@@ -10,6 +10,7 @@ if more than half of the bytes around both offsets are equal.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from macaw.asm.program import Program, Section
 from macaw.emu.core import Core
@@ -95,7 +96,5 @@ def _present(core: Core, address: int, length: int) -> Iterator[bytes]:
         offset = address & (1 << HALF_SHIFT) - 1
         places = [memory.half_address(half) + offset for half in halves]
     for place in places:
-        try:
+        with suppress(Fault):
             yield memory.peek(place, length)
-        except Fault:
-            continue

@@ -237,11 +237,11 @@ class IslandAccountant(Accountant):
                 banks_at[charge] = banks_at.get(charge, 0) + banks
                 if not banks_at[charge]:
                     del banks_at[charge]
-            if not banks_at:
+            if banks_at:
+                at_work = {x: banks for x, banks in banks_at.items() if not x.is_wait}
+                self.log.divide(time, until, at_work or banks_at)
+            else:
                 self.log.add(time, None)
-                continue
-            at_work = {x: banks for x, banks in banks_at.items() if not x.is_wait}
-            self.log.divide(time, until, at_work or banks_at)
 
 
 def make(core: Core) -> Accountant:

@@ -86,9 +86,8 @@ def _find_buffer_banks(island: Island) -> frozenset[int]:
     bounds = [({buffer.low}, {buffer.high}) for buffer in island.buffers]
     for block in island.blocks:
         for _, item in island.program.block_words(block.pc) if block.running else ():
-            if item.row.mnemonic != "mmr":
-                continue
-            number = item.values["register"] - BUFFER_REGISTERS
+            is_mmr = item.row.mnemonic == "mmr"
+            number = item.values["register"] - BUFFER_REGISTERS if is_mmr else -1
             if 0 <= number < BUFFERS * len(BUFFER_PARTS):
                 buffer, part = divmod(number, len(BUFFER_PARTS))
                 if part in (_LOW, _HIGH):

@@ -398,13 +398,13 @@ class IslandOrigins(Origins):
             plain = [source._replace(value=_value(source.value)) for source in (one, two)]
             if mode.op != MUL or (mode.arrange == ELEMENTWISE and not mode.accumulates):
                 yield from plain[: function.operands]
-                continue
-            if mode.numbers.is_integer:
-                value = _value(one.value) * _value(two.value)
             else:
-                value = _value(multiply(one.value, two.value))
-            origin = self._step(record, value, partial(iter, plain))
-            yield Source("product", record.number, None, None, origin, value)
+                if mode.numbers.is_integer:
+                    value = _value(one.value) * _value(two.value)
+                else:
+                    value = _value(multiply(one.value, two.value))
+                origin = self._step(record, value, partial(iter, plain))
+                yield Source("product", record.number, None, None, origin, value)
 
     def _lane(self, record: Record, place: int, side: str, lane: int) -> Source:
         """Return lane number `lane` of an operand as a source; its value is an array of one number.

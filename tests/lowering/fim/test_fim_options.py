@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from macaw.isa.config import load
-from macaw.isa.fim_circuit import DOT, OUTER
+from macaw.isa.fim_circuit import DOT, OUTER, TENSOR
 from macaw.lowering.fim import job_timing
 from macaw.lowering.fim.bank_images import BankRows
 from macaw.lowering.fim.block_program import size
@@ -124,6 +124,16 @@ def test_each_way_of_a_product(layout):
     graph = product(a, b)
     ways = list(streams(shape, TINY, 0, layout))
     for stream in ways[:: len(ways) // 3 + 1]:
+        check(option_of(stream, graph), graph, a, b, TINY, "tiny")
+
+
+def test_tiles_to_the_right_of_a_narrow_result():
+    """Of the items' 2 x 2 tiles only the left ones have columns; both are fetched."""
+    a, b = operands(Shape(16, 8, 3))
+    graph = product(a, b)
+    ways = [x for x in streams(Shape(16, 8, 3), TINY, 0, TENSOR) if x.high == x.wide == 2]
+    assert ways
+    for stream in ways:
         check(option_of(stream, graph), graph, a, b, TINY, "tiny")
 
 
