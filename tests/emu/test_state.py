@@ -391,3 +391,11 @@ def test_registers_have_the_width_of_their_table() -> None:
     for core in device.order:
         for file in core.table.files:
             assert widths[core.name, file.name] == file.width
+
+
+def test_differences_after_an_equal_page() -> None:
+    """Page 0 is equal in both snapshots; in page 1 two bytes differ."""
+    old = bytes(PAGE)
+    new = bytes([0, 5, 6]) + bytes(PAGE - 3)
+    same = bytes([1]) * PAGE
+    assert differences({0: same, 1: old}, {0: same, 1: new}) == [(PAGE + 1, old[1:3], new[1:3])]
