@@ -90,10 +90,8 @@ def _check_places(placed: Iterable[Placed], sections: Iterable[Section]) -> None
                 f"section {item.section}: the linker has left it out;"
                 " link with the script that `macaw asm -c --ld-script` writes"
             )
-        if section is None:
-            continue
-        places = section.address, section.load_address, section.size
-        if places != (item.address, item.load, item.size):
+        places = item.address, item.load, item.size
+        if section is not None and places != (section.address, section.load_address, section.size):
             raise ElfError(
                 f"section {item.section}: {section.size} bytes at {section.address:#x},"
                 f" it was assembled as {item.size} at {item.address:#x};"

@@ -90,11 +90,9 @@ def _relocated(data: bytes, values: Sequence[RelocatedValue], starts: Mapping[in
     `values` are the relocations; `starts` has the address of each section by number.
     """
     result = bytearray(data)
-    for item in values:
+    for item in (item for item in values if item.kind not in _NOTHING):
         number = starts.get(item.section, 0) + item.offset
         kind, place = item.kind, item.address
-        if kind in _NOTHING:
-            continue
         size = 1 if kind in _SIX_BITS else (_ADD | _SUB | _SET).get(kind)
         if size is None or place + size > len(result):
             raise ElfError(f"{_LINES}: relocation of type {kind} at {place:#x}")

@@ -110,13 +110,12 @@ def _natural_sizes(layout: Layout, entries: Iterable[_Entry]) -> dict[str, dict[
     }
     for plan in layout.plans.values():
         filled = [area for area in plan.areas if area.size and not area.zeros]
-        if not filled or not plan.areas[-1].zeros:
-            continue
-        start, end = filled[0].base or 0, (filled[-1].base or 0) + filled[-1].size
-        inside = natural[plan.name]
-        for address, size in inside.items():
-            if start <= address < end:
-                inside[address] = min(size, end - address)
+        if filled and plan.areas[-1].zeros:
+            start, end = filled[0].base or 0, (filled[-1].base or 0) + filled[-1].size
+            inside = natural[plan.name]
+            for address, size in inside.items():
+                if start <= address < end:
+                    inside[address] = min(size, end - address)
     return natural
 
 

@@ -81,9 +81,7 @@ def _arrays(program: ProgramSymbols, symbols: Iterable[Symbol]) -> Iterator[Tens
     has_data = bool(program.data)
     data: dict[tuple[str, int], list[tuple[Datum, str]]] = {}
     for scope in program.table.scopes:
-        for symbol in scope.symbols.values():
-            if not has_data and symbol.datum is None:
-                continue
+        for symbol in (x for x in scope.symbols.values() if has_data or x.datum is not None):
             datum = program.datum(symbol)
             if datum is not None and datum.what == "array":
                 key = symbol.name, address_of(symbol)
