@@ -105,12 +105,11 @@ class Cluster:
         low, high = segment["offset"], segment["offset"] + segment["length"]
         for run in self.runs:
             span = run["span"]
-            if run["order"] >= order or span is None or span[0] >= high or low >= span[1]:
-                continue
-            if run["ahead"] is not None and run["ahead"]["stores"]:
-                return True
-            if any(op["unit"] == STORE and op["state"] != DONE for op in run["ops"]):
-                return True
+            if run["order"] < order and span is not None and span[0] < high and low < span[1]:
+                if run["ahead"] is not None and run["ahead"]["stores"]:
+                    return True
+                if any(op["unit"] == STORE and op["state"] != DONE for op in run["ops"]):
+                    return True
         return False
 
     # Instructions
