@@ -88,7 +88,9 @@ class RunRecord:
         self.device = Device(debuggee.config, engine=ENGINES[-1])
         self.device.load(debuggee.program)
         for core in self.device.order:
-            core.remember(self._number).on_move = partial(self._add_access, core.name)
+            core.remember(self._number).on_move = partial(
+                self._add_access, core.name, by_hand=False
+            )
         self.run = run if self._can_be_partial() else replace(run, starts=run.starts[:1])
         self.is_partial = len(self.run.starts) > 1
         for core in self.device.order if self.is_partial else ():

@@ -197,8 +197,7 @@ def _array_lines(head: str, value: list[Any], width: int) -> Iterator[str]:
     """Yield lines with the array `value` after the text `head`.
 
     Numbers have `width` characters; with 0, those of an array of rows are as wide as its longest.
-    Each row of the array begins a line, and lines are wrapped at
-    `WIDEST` characters.
+    Each row of the array begins a line, and lines are wrapped at `WIDEST` characters.
     """
     if value and isinstance(value[0], list):
         yield head
