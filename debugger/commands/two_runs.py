@@ -105,12 +105,9 @@ def _compare(context: Context, line: Line) -> Answer:
             session.goto(*side.position)
         elif session.device.stopped is None:
             session.goto(max(x.position for x in result.sides if x is not None)[0])
-    rows, details = _rows(runs, result)
-    table = answers.table(("", other.this_name, other.name), rows, _title(result))
-    return Answer(
-        "table", title=table.title, columns=table.columns, rows=table.rows, lines=tuple(details),
-        differs=True, data=_record(result),
-    )  # fmt: skip
+    columns = "", other.this_name, other.name
+    table = answers.table(columns, _rows(runs, result), _title(result))
+    return replace(table, differs=True, data=_record(result))
 
 
 def _equal(result: Equal, other: OtherRun, text: str, line: Line) -> Answer:
@@ -165,10 +162,8 @@ def element_text(result: Difference) -> str:
     return f"{area.name}[{', '.join(str(int(x)) for x in at)}]"
 
 
-def _rows(
-    runs: tuple[Session, Session], result: Difference
-) -> tuple[list[tuple[Any, ...]], list[str]]:
-    """Return the rows of the table for a difference, and the lines below the table."""
+def _rows(runs: tuple[Session, Session], result: Difference) -> list[tuple[Any, ...]]:
+    """Return the rows of the table for a difference."""
     sides = result.sides
     rows: list[tuple[Any, ...]] = []
     if result.subject.kind == MEMORY:
@@ -183,7 +178,7 @@ def _rows(
     rows.append((after, *(_place(run, x) for run, x in zip(runs, sides, strict=True))))
     texts = [_instruction(run, x) for run, x in zip(runs, sides, strict=True)]
     rows.append(("instruction", *(x or None for x in texts)))
-    return rows, []
+    return rows
 
 
 def _value(side: Observation | None, result: Difference) -> str | None:
@@ -228,7 +223,7 @@ def _register_rows(
             for at in np.argwhere(one != two).tolist():
                 first = int(np.ravel_multi_index(at, one.shape)) if at else 0
                 label = state_name(cores[0], Place(field, first * one.itemsize, one.itemsize))
-                rows.append((label, *(_shown(x[tuple(at)]) for x in (one, two))))
+                rows.append((label, *(value_text(x[tuple(at)].item()) for x in (one, two))))
                 if len(rows) == LISTED:
                     return rows
     return rows
@@ -237,12 +232,6 @@ def _register_rows(
 def _size_text(values: np.ndarray[Any, Any]) -> str:
     """Return the shape of a register file as text, such as `4 x 8 elements`."""
     return f"{' x '.join(map(str, values.shape)) or 1} elements"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bytes):
-        return value.hex() or "nothing"
-    return value_text(value.item() if hasattr(value, "item") else value)
 
 
 def _item_rows(sides: tuple[Observation | None, ...]) -> list[tuple[Any, ...]]:
