@@ -274,10 +274,15 @@ def test_tasks_that_are_no_depthwise_convolution():
     x, w = graph.tensor("x", 4, 16), graph.tensor("w", 2, 16)
     graph.pointwise("mul", graph.gather(x, [1, 2], name="g"), w, name="y")
     assert refusal(graph) == {"y is no part of a depthwise convolution"}
+    weights = np.ones((2, 16), np.float16)
+    weights[1, 5] = 2  # in a convolution, each pixel of a result has the same weights
+    graph.pointwise("mul", graph.gather(x, [1, 2]), graph.constant("v", weights), name="z")
+    with pytest.raises(CannotError, match="z is no part of a depthwise convolution"):
+        depthwise_of(graph.tasks[-2:], 0)
     other, _ = convolution([[0, 1], [1, 2]], 3, 16)
     assert refusal(other, other.tasks[:4]) == {"the tasks are no depthwise convolution"}
-    graph.product(graph.gather(x, [1, 2]), graph.transposed(x), name="z")
-    with pytest.raises(CannotError, match="z is no part of a depthwise convolution"):
+    graph.product(graph.gather(x, [1, 2]), graph.transposed(x), name="p")
+    with pytest.raises(CannotError, match="p is no part of a depthwise convolution"):
         depthwise_of(graph.tasks[-2:], 0)
 
 
@@ -298,6 +303,12 @@ def test_functions_that_cannot_follow():
     total = graph.tasks[-1].output
     graph.pointwise("max", total, row(graph, "most", 16, 16, 3), name="m")
     with pytest.raises(CannotError, match="m is no part of a depthwise convolution"):
+        depthwise_of(graph.tasks, 0)
+    unequal = np.arange(16 * 16).reshape(16, 16) % 7
+    constant = graph.constant("c", unequal.astype(np.float16))
+    graph.tasks.pop()
+    graph.pointwise("add", total, constant, name="a")
+    with pytest.raises(CannotError, match="a is no part of a depthwise convolution"):
         depthwise_of(graph.tasks, 0)
 
 

@@ -158,8 +158,6 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
 def _first(task: Task, gather: Task | None) -> FusedTask:
     """Return a product, with its bias in int8, as a fused task without functions."""
     rows = bias_rows(task)
-    if rows and task.inputs[1].data is None:
-        raise CannotError(f"{task.output.name} has a bias, but {task.inputs[1].name} varies")
     steps = IntegerSteps(len(rows), () if task.shift is None else (task.shift,))
     return FusedTask((task,), (), rows, task.output, gather, steps)
 
