@@ -31,7 +31,7 @@ def place_commons(state: AssemblyState, area: Area) -> None:
 
 def _place(state: AssemblyState, area: Area, items: list[CommonSymbol]) -> None:
     first = items[0]
-    context = StatementContext(state, first.line, first.scope, state.ordinal, area, 0)
+    context = StatementContext(state, first.line, first.scope, state.ordinal, area, head=0)
     context.align(max(item.align for item in items))
     symbol = Definition(first.name, first.line, first.start, first.end, kind="object")
     symbol.place(area, area.size, None)

@@ -134,7 +134,7 @@ class DeferredFixups:
         statement = parse(line.text)
         area = _LateArea(self._area.section, base=self._area.base)
         area.start = offset
-        context = StatementContext(self._state, line, self._scope, ordinal, area, 0)
+        context = StatementContext(self._state, line, self._scope, ordinal, area, head=0)
         with self._state.report.catching(line):
             if isinstance(encoder_or_size, int):
                 return late_number(context, statement.operands[known_bits], encoder_or_size)

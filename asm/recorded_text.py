@@ -141,7 +141,7 @@ class Recordings:
         self._texts: dict[str, RecordedText] = {}
 
     def of(self, name: str, text: str) -> RecordedText:
-        """Return the segments that an earlier run recorded for the lines of `text` it also had."""
+        """Return the recorded segments of the file `name` whose lines `text` still has."""
         known = self._texts.get(name)
         if known is None:
             known = RecordedText(text, {}, 0)

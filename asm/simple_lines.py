@@ -385,7 +385,7 @@ class SimpleLines:
             return self._encode_choice(entry.choice, text)
         for plan in entry.others:
             assert plan.encode is not None
-            try:  # faster than `suppress`
+            try:
                 bits = plan.encode(text)
             except (KeyError, ValueError):
                 continue

@@ -235,7 +235,8 @@ def split(text: str) -> Statement | None:
             operands.append(_operand(text, operand))
             position, more = operand.end(), operand["more"]
         else:
-            item = _item(text, position, True) if text.count("(") <= _MOST_BRACKETS else None
+            few = text.count("(") <= _MOST_BRACKETS
+            item = _item(text, position, may_be_named=True) if few else None
             after = None if item is None else _END.match(text, item[1])
             if item is None or after is None or after[1] == ")":
                 return None

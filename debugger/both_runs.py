@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,14 +76,22 @@ def _values(run: Session, place: Place) -> dict[str, str]:
     values: dict[str, str] = {}
     for file in members.table.files:
         for names in file.names:
-            with suppress(AccessError, IndexError):
-                value = members.find((names[0],)).read()
+            value = _read(members, names[0])
+            if value is not None:
                 values |= {name: _text(x) for name, x in as_numbers(members, names[0], value)}
     for queue in members.table.queues:
-        with suppress(AccessError, IndexError):
-            level = count_items(members.find((queue.name, "level")).read())
-            values[f"{queue.name}.level"] = str(level)
+        level = _read(members, queue.name, "level")
+        if level is not None:
+            values[f"{queue.name}.level"] = str(count_items(level))
     return values
+
+
+def _read(members: Members, *path: str) -> Any:
+    """Return the value of a member of a place; None if the place does not have it."""
+    try:
+        return members.find(path).read()
+    except (AccessError, IndexError):
+        return None
 
 
 def _text(value: Any) -> str:

@@ -223,9 +223,11 @@ class LineStepper:
     def _outside(self, ends: list[InstructionEnd]) -> Iterator[int]:
         """Yield indices in `ends` of instructions outside of called functions, the last first."""
         depth = 0
-        addresses = [(at, end.address) for at, end in enumerate(ends) if end.address is not None]
-        for at, address in reversed(addresses):
-            if depth == 0 and not self.code.returns(address):
+        last_first = ((at, ends[at].address) for at in reversed(range(len(ends))))
+        for at, address in last_first:
+            if address is None:
+                pass
+            elif depth == 0 and not self.code.returns(address):
                 yield at
             elif self.code.returns(address):
                 depth += 1

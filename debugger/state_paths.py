@@ -167,11 +167,11 @@ class Members:
     def _field(self, steps: Sequence[str | int]) -> Access | None:
         if len(steps) > 1 and f"{steps[0]}.{steps[1]}" in self.fields:
             row = self.fields[f"{steps[0]}.{steps[1]}"]
-            return self._of_field(row, self._inside(row), steps[2:], False, 0, False)
+            return self._of_field(row, self._inside(row), steps[2:])
         field = self.fields.get(str(steps[0]))
         if field is None:
             return None
-        access = self._of_field(field, self._inside(field), steps[1:], False, 0, False)
+        access = self._of_field(field, self._inside(field), steps[1:])
         registers = {
             (self.place, file.name, number)
             for file in self.table.files
@@ -288,9 +288,9 @@ class Members:
         row: StateField,
         inside: tuple[int | tuple[Any, ...], ...],
         steps: Sequence[str | int],
-        is_signed: bool,
-        bits: int,
-        live: bool,
+        is_signed: bool = False,
+        bits: int = 0,
+        live: bool = False,
     ) -> Access:
         text = f"{self.place}.{row.path or row.name}"
         if row.dtype == "memory":

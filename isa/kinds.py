@@ -42,7 +42,7 @@ class Kind:
     optional = False  # the source may omit it (a flag)
 
     def parse(self, text: str) -> int | None:
-        """Return the value of the field for the operand `text`; None if this kind does not accept it."""
+        """Return the field value for the operand `text`; None if this kind does not accept it."""
         return None
 
     def check(self, value: int) -> None:

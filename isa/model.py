@@ -281,9 +281,10 @@ class AddressUnit:
 class CoreDescriptor:
     """The data about a core that is needed even if a program has no part for the core.
 
-    They are names, numbers and settings. The core's table extends them by the instructions. `base` is the module of `isa` with rows that the core shares with others. `index` is
-    what a part's number means: "row", "island", or empty if the core has only one part. `number` is
-    the core number of the first instance. `section` is the ELF section of a part, with `{}` for the
+    These data are names, numbers and settings; `Core` adds the instructions and other tables.
+    `base` is the module of `isa` with rows that the core shares with others. `index` is what a
+    part's number means: "row", "island", or empty if the core has only one part. `number` is the
+    core number of the first instance. `section` is the ELF section of a part, with `{}` for the
     row or island. Each of `agreements` checks settings against each other.
     """
 

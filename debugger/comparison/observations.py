@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -192,13 +191,15 @@ class ObservedRun:
         """Add observations for the announced writes, because memory now has their bytes."""
         for event, address, size in self._announced:
             for stream, first, begin, length in self._pieces(address, size):
+                try:
+                    data = self.device.memory.peek(begin, length)
+                except Fault:  # a window has no bytes that could be read
+                    continue
                 at = self._address(event.core)
                 position = (event.time + 1, 0)
-                with suppress(Fault):  # a window has no bytes that could be read
-                    data = self.device.memory.peek(begin, length)
-                    self.items.append(
-                        Write(stream, data, event.time, event.core.name, at, position, first)
-                    )
+                self.items.append(
+                    Write(stream, data, event.time, event.core.name, at, position, first)
+                )
         self._announced.clear()
 
     def _pieces(self, address: int, size: int) -> list[tuple[str, int, int, int]]:

@@ -85,9 +85,9 @@ def buffer_banks(island: Island) -> frozenset[int]:
 def _find_buffer_banks(island: Island) -> frozenset[int]:
     bounds = [({buffer.low}, {buffer.high}) for buffer in island.buffers]
     for block in island.blocks:
-        for _, item in island.program.block_words(block.pc) if block.running else ():
-            is_mmr = item.row.mnemonic == "mmr"
-            number = item.values["register"] - BUFFER_REGISTERS if is_mmr else -1
+        words = island.program.block_words(block.pc) if block.running else ()
+        for item in (item for _, item in words if item.row.mnemonic == "mmr"):
+            number = item.values["register"] - BUFFER_REGISTERS
             if 0 <= number < BUFFERS * len(BUFFER_PARTS):
                 buffer, part = divmod(number, len(BUFFER_PARTS))
                 if part in (_LOW, _HIGH):

@@ -75,10 +75,10 @@ class Long:
         return cls(value >> rest, (value & ((1 << rest) - 1)) << places, exponent)
 
     def shift_right(self, places: Ints) -> Long:
-        """Divide each integer V by 2**`places`, rounded towards -infinity; add to the exponents.
+        """Divide each integer V by 2**`places`, and add `places` to the exponents.
 
-        The exponents grow by `places` (at least 0), so the values of the accumulators change only
-        by the rounding.
+        `places` is at least 0. The division rounds towards -infinity, and the values of the
+        accumulators change only by this rounding.
         """
         few = np.minimum(places, FRACTION)
         low = (self.whole & ((1 << few) - 1)) << (FRACTION - few) | self.fraction >> few

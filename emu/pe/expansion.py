@@ -387,7 +387,7 @@ class Expansion:
                     blocks=blocks,
                 )
             ]
-        blocks |= self._output_blocks(place, 0, 0)
+        blocks |= self._output_blocks(place, 0, results=0)
         name = "bypass" if raw else "special"
         return [make_op(place, name, SFU, function=function, blocks=blocks)]
 
@@ -403,7 +403,7 @@ class Expansion:
         )
 
     def _store(self, place: int) -> Op:
-        return make_op(place, "store", STORE, blocks=self._output_blocks(place, 0, 0))
+        return make_op(place, "store", STORE, blocks=self._output_blocks(place, 0, results=0))
 
     def _output_blocks(self, place: int, entry: int, results: int) -> int:
         """Return the mask of output-queue blocks that instruction number `place` reads or writes.
@@ -447,7 +447,9 @@ class Expansion:
             if target in later:
                 continue
             place, (first, stride) = op["place"], target
-            blocks = self._blocks_of(place, widened((first, first), stride, self.shape.pes), 0)
+            blocks = self._blocks_of(
+                place, widened((first, first), stride, self.shape.pes), results=0
+            )
             implied = (first, 0)
             ops.append(
                 make_op(

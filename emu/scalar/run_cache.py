@@ -77,7 +77,7 @@ class RunCache:
         pages, offset = self.core.decoder.locate(address)
         run = self._stale.pop((longest, address), None)
         if run is None or pages.read(offset, len(run.code)) != run.code:
-            instructions = decode_from(self.core, address, pages, offset, longest, False)
+            instructions = decode_from(self.core, address, pages, offset, longest, inlines=False)
             code = partial(pages.read, offset)
             run = bind_run(self.core, address, instructions, code, longest == 1)
         self._watch.add(address, pages, offset, len(run.code))

@@ -128,6 +128,10 @@ BROKEN = {
     "symbol type": (with_symbol(1, 12, b"\x0d"), "cannot be in a file of Macaw"),
     "symbol binding": (with_symbol(6, 12, b"\x30"), "cannot be in a file of Macaw"),
     "symbol section": (with_symbol(1, 14, b"\x50"), "there is no section 0x50"),
+    "symbol of the section after the last": (
+        with_symbol(1, 14, bytes([HEADER.sections])),
+        f"there is no section {HEADER.sections:#x}",
+    ),
     "undefined symbol": (with_symbol(1, 14, b"\0"), "cannot be in a file of Macaw"),
     "common symbol": (with_symbol(1, 14, b"\xf2\xff"), "there is no section 0xfff2"),
     "name not printable": (

@@ -121,6 +121,7 @@ def test_a_wrong_command_line(arguments: list[str], message: str) -> None:
             "test_cli.py is a file, not a folder\nhint: a golden test is a folder",
         ),
         (["isa", "vsplat"], "there are vsplat.b, vsplat.h, vsplat.w, vsplat.d, vsplat.f16"),
+        (["isa", "vdiv"], "nothing is called 'vdiv'\nhint: there is vdiv.f32\n"),
         (["isa", "nothing-like-it"], "nothing is called 'nothing-like-it'"),
         (["isa", "bus", "width"], "'bus width' is in the meaning of dist.bus_bytes"),
         (["isa", "clock"], "fim.alu.or, fim.alu.xor and 9 more"),

@@ -218,6 +218,29 @@ def test_a_declared_tensor_that_is_read_as_tiles() -> None:
     assert found.check({"W": w, "x": x[0]}) is None
 
 
+def test_outputs_of_the_program_are_too_short() -> None:
+    """The emulator's vectors in NetOutQ are compared only if the program declares them."""
+    text = """.device tiny
+        .input  x, float16, 1, 4, at=netin
+        {}
+        .core   nnp
+        v_rd    NetInQ
+        v_relu
+        v_wr    NetOutQ
+        end_chain
+"""
+    data = {"x": np.ones(4, np.float16)}
+    declared = api.concord(
+        api.assemble(Source(text.format(".output y, float16, 1, 4, at=netout"), "relu.s"))
+    )
+    assert declared.check(data) is None
+    missing = api.concord(api.assemble(Source(text.format(""), "relu.s")))
+    with pytest.raises(api.InputError) as caught:
+        missing.check(data)
+    assert str(caught.value).startswith("the program's outputs at netout hold 0 native vectors; ")
+    assert str(caught.value).endswith(" needs 1")
+
+
 def test_a_matrix_that_leaves_is_followed(tmp_path: Path) -> None:
     """A matrix that m_wr stores in Dram and m_rd loads again is quantised twice (seed 003 ¶44)."""
     body = MULTIPLIED.replace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def test_a_source_that_runs(macaw: Macaw, tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[2] == "   y = x · W (20 x 16 x 8)"
     assert any("cycles; it would end the plan" in line for line in lines)
+    assert any(re.search(r"island 0 +\d+ to [\d,]+ +\d+ to [\d,]+$", line) for line in lines)
     assert any(line.startswith("dma in ") and len(line) <= 80 for line in lines)
     name, *figures = lines[-2].replace(",", "").split()
     guess, emulated = map(int, figures)

@@ -159,6 +159,22 @@ def test_a_change_ends_the_assembling_of_the_older_text() -> None:
         program.assemble()
 
 
+def test_closing_a_file_ends_its_assembling() -> None:
+    """The assembling of a program ends if the user closes its file, not if he closes another."""
+    workspace = Workspace()
+    file = OpenFile("file:///a.s", 1, Positions(".core cp\nnop\n", UTF16))
+    workspace.put(file)
+    program = workspace.assemble(file, workspace.files)
+    program.forget()
+    workspace.running = program
+    assert workspace.close("file:///b.s") is None
+    program.assemble()
+    program.forget()
+    assert workspace.close(file.uri) is file
+    with pytest.raises(Cancelled):
+        program.assemble()
+
+
 @pytest.mark.parametrize("uri", ["untitled:Untitled-1", "file:///a.s"])
 def test_a_changed_text_is_assembled_again(uri: str) -> None:
     """The diagnostics are those of the changed text, also if no file on the disk has it."""

@@ -130,6 +130,8 @@ def test_a_batch_and_texts() -> None:
     assert page.texts[0].startswith("Run of 3 items on tiny: ")
     assert "<b>hi</b><b>hi</b><b>hi</b>" in page.text
     assert "Nothing was written to the output 'y'." in page.text
+    many = page_of(replace(run, unwritten=tuple("abcdefgh")))
+    assert many.text.count("Nothing was written to the output") == 6
 
 
 def test_a_device(program: macaw.Program) -> None:

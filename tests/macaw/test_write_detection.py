@@ -75,3 +75,14 @@ def test_each_page_of_an_output_of_several_is_tracked(source: Source, place: int
     text = ".output y, int32, 4096\n.core cp\n_start: la t0, y\n li t1, {}\n add t0, t0, t1\n"
     text += " sw zero, {}(t0)\n li a0, 0\n li a7, 93\n ecall\n"
     assert api.run(source(text.format(place, 8))).unwritten == ()
+
+
+def test_an_output_of_16_kibibytes_is_tracked_and_a_longer_one_is_not(source: Source) -> None:
+    """A write to an input in the same page counts as a write to the longer output only."""
+    text = (
+        ".input x, int32, 1\n.output y, int32, {}\n.core cp\n_start: la t0, x\n"
+        " sw zero, 0(t0)\n li a0, 0\n li a7, 93\n ecall\n"
+    )
+    x = np.ones(1, np.int32)
+    assert api.run(source(text.format(4096)), x=x).unwritten == ("y",)
+    assert api.run(source(text.format(4097)), x=x).unwritten == ()

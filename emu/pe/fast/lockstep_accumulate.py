@@ -87,7 +87,7 @@ class LockstepAccumulator:
         self._total: MacOutcome | None = None
 
     def mac(self, mac: LockstepMac) -> None:
-        """Add the sums of `mac` to the accumulators; the caller passes macs in their order.
+        """Add the sums of `mac` to the accumulators. Call it in the order of the macs.
 
         Raises `Unplannable` if a sum may overflow.
         """

@@ -136,7 +136,7 @@ def repetition(
     if not repeats(loop.shape, steps, loop.buffer, run["initial"], iterations):
         return None
     cycles = macs.cycles(len(iterations) * count).reshape(len(iterations), count, -1)
-    times = Pattern(steps, loop.long_pipeline, 0, None).times(
+    times = Pattern(steps, loop.long_pipeline, beats=0, conflicts=None).times(
         start.known, start.issue, start.ends, cycles
     )
     sums = repeated_sums(steps, loop.buffer, run["initial"], iterations, macs)

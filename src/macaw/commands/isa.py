@@ -113,9 +113,9 @@ def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Pa
     ]
     hint = f"{' and '.join(owners)} has it" if owners else ""
     words = {word for item in pages for word in (item.name, *item.also)}
-    longer_names = [item.name for item in pages if item.name.startswith(f"{name.lower()}.")]
-    if len(longer_names) > 1 and not hint:
-        hint = f"there are {', '.join(dict.fromkeys(longer_names))}"
+    longer = dict.fromkeys(x.name for x in pages if x.name.startswith(f"{name.lower()}."))
+    if longer and not hint:
+        hint = f"there {'are' if len(longer) > 1 else 'is'} {', '.join(longer)}"
     if not hint:
         near = did_you_mean(name.lower(), words)
         others = [item for item in pages if f"'{item.name}'" not in near]

@@ -97,7 +97,7 @@ def numbers(rows: Sequence[int]) -> str | Group:
             if list(rows) == lines:
                 ys = f"range({first}, {first + down * height}, {down})"
                 return f"[y + x for y in {ys} for x in range(0, {step * across}, {step})]"
-    for period in range(2, count // 2 + 1):
+    for period in (n for n in range(2, count // 2 + 1) if count % n == 0):
         text = f"{list(rows[:period])} * {count // period}"
         if len(text) <= WIDTH // 2 and list(rows) == list(rows[:period]) * (count // period):
             return text

@@ -63,7 +63,7 @@ def sums(
     places = places_of(shape).transpose(*rest, *axes).reshape(rows, count)
     column = values.array(np.full((count, 1), factor))
     product = values.graph.product(
-        values.tensor(values.move(x, places, f"{name}_rows"), f"{name}_rows", rows, count),
+        values.tensor(values.move(x, places, f"{name}_rows"), f"{name}_rows", (rows, count)),
         values.tensor(column, f"{name}_column"),
         values.name(name),
     )

@@ -39,8 +39,8 @@ def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     if any(size != 1 for size in right[:-2]):
         return [matrix_products(values, a, b, name)]
     product = values.graph.product(
-        values.tensor(a, f"{name}_a", *matrix(left)),
-        values.tensor(b, f"{name}_b", *right[-2:]),
+        values.tensor(a, f"{name}_a", matrix(left)),
+        values.tensor(b, f"{name}_b", (right[-2], right[-1])),
         values.name(name),
     )
     whole = np.broadcast_shapes(left[:-2], right[:-2])
@@ -220,7 +220,7 @@ def _conv_transpose(values: Values, node: Node, inputs: Inputs) -> list[TaskValu
 def _column(values: Values, bias: TaskValue) -> TaskValue:
     if bias.array is not None:
         return values.array(bias.array.reshape(-1, 1))
-    return TaskValue((*bias.shape, 1), tensor=values.tensor(bias, "bias", bias.shape[0], 1))
+    return TaskValue((*bias.shape, 1), tensor=values.tensor(bias, "bias", (bias.shape[0], 1)))
 
 
 def _expand_groups(weights: NDArray[Any], groups: int, channels: int) -> NDArray[Any]:

@@ -114,14 +114,14 @@ class Values:
         self.fits(numbers, beside=True)
         self.numbers_held += numbers
 
-    def tensor(self, value: TaskValue, name: str, *sizes: int) -> Tensor:
-        """Return a value as a matrix. `sizes` are its numbers of rows and columns.
+    def tensor(self, value: TaskValue, name: str, shape: tuple[int, int] | None = None) -> Tensor:
+        """Return a value as a matrix of `shape` (rows, columns).
 
         By default the columns are the last dimension, and the rows all others. If the value has no
         such tensor yet, the graph gets a constant or a view, named after `name`. Raises
         `LowerError` for a constant with a number too large for the format.
         """
-        rows, columns = sizes or matrix(value.shape)
+        rows, columns = shape or matrix(value.shape)
         if value.array is not None:
             key = id(value.array), rows, columns
             if key not in self._constants:
@@ -240,7 +240,7 @@ class Values:
         self._take(math.prod(into.shape))
         shape = matrix(into.shape)
         zeros = into.array is not None and not np.any(into.array)
-        target = None if zeros else self.tensor(into, f"{name}_data", *shape)
+        target = None if zeros else self.tensor(into, f"{name}_data", shape)
         source = self.tensor(updates, f"{name}_updates")
         tensor = self.graph.spread(source, begins, width, shape, self.name(name), target)
         return self.of_tensor(tensor, into.shape)

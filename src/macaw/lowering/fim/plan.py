@@ -197,8 +197,8 @@ class GraphPlan:
 
     `makespan` is the predicted end of the plan; no plan with the options of this graph ends before
     cycle `least`. `issued` has the options in the order of issue; an option that several islands
-    share has a step for each of them. `holders` has for a step the earlier step whose constants it
-    uses, because they are still in the banks.
+    share has a step for each of them. `holders` maps a step to the earlier step whose
+    constants, still in the banks, it uses again.
 
     `options_by_cost`, `refusals` and `separate_end` have one entry for each step; explanations use
     them. `separate_end` is for steps with several tasks. It is the cycle in which the plan would
