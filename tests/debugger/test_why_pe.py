@@ -267,6 +267,7 @@ def test_scales_and_tables():
         place = next(x for x in mapped.causes if x.role == "table")
         assert (place.how, place.core) == ("config", "pe[0]")
         assert computed(place, []) == table[entry]
+        assert f"<t+{entry}>" in place.name if entry else "<t>" in place.name
         scaled = only(inputs(mapped))
         assert (scaled.value, settings(scaled)) == (int(total * scale), {"scale": scale})
     (kept,) = run.why("pe[0,1].scales[4, 3]")

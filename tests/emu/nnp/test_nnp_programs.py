@@ -16,6 +16,7 @@ from macaw.asm.source import Source
 from macaw.emu.engines import ENGINES
 from macaw.errors import RunError
 from macaw.execution import Run
+from tests.emu.nnp.machine import nnp_device
 
 
 def ran(source: str, **inputs: Any) -> Run:
@@ -154,6 +155,14 @@ def test_messages_set_registers_and_start_the_core(engine: str) -> None:
     run = macaw.run(program, max_cycles=10_000, engine=engine)
     assert run.outputs["y"].tolist() == [[1, 0, 3, 4], [5, 6, 7, 0], [0, 0, 9, 9]]
     assert run.counters["nnp"]["chains"] == 3
+
+
+def test_a_message_fills_the_queue_to_its_last_byte() -> None:
+    """The room for a message is that of the free vectors, less the vector that has begun."""
+    device = nnp_device("v_rd NetInQ\nv_wr Dram, 0\nend_chain\n", nnp__net_in=2)
+    core = device.cores["nnp"]
+    core.state.payload, core.state.parcel = 100, b"abc"
+    assert core.window_room("message", 0, 1)[0] == 2 * core.timing.vector_bytes - 3
 
 
 @pytest.mark.parametrize(
