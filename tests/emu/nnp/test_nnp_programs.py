@@ -14,6 +14,7 @@ import macaw
 from macaw.asm import images
 from macaw.asm.source import Source
 from macaw.emu.engines import ENGINES
+from macaw.emu.nnp.core import NnpCore
 from macaw.errors import RunError
 from macaw.execution import Run
 from tests.emu.nnp.machine import nnp_device
@@ -161,6 +162,7 @@ def test_a_message_fills_the_queue_to_its_last_byte() -> None:
     """The room for a message is that of the free vectors, less the vector that has begun."""
     device = nnp_device("v_rd NetInQ\nv_wr Dram, 0\nend_chain\n", nnp__net_in=2)
     core = device.cores["nnp"]
+    assert isinstance(core, NnpCore)
     core.state.payload, core.state.parcel = 100, b"abc"
     assert core.window_room("message", 0, 1)[0] == 2 * core.timing.vector_bytes - 3
 
