@@ -108,6 +108,6 @@ def _files(prefix: str) -> list[str]:
     head, name = prefix[: prefix.rfind("/") + 1], prefix[prefix.rfind("/") + 1 :]
     try:
         entries = sorted(one for one in Path(head or ".").iterdir() if one.name.startswith(name))
-    except OSError:
+    except (OSError, ValueError):  # ValueError: no path can have such a character
         return []
     return [f"{head}{one.name}{'/' if one.is_dir() else ''}" for one in entries[:MOST_FILES]]

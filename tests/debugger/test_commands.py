@@ -271,6 +271,7 @@ def test_completion_of_files(tmp_path, monkeypatch):
     assert run.complete(f"source {here}/di") == [f"{here}/digits.s"]
     assert run.complete(f"source {here}/") == [f"{here}/deep/", f"{here}/digits.s"]
     assert run.complete(f"source {here}/none/d") == []
+    assert run.complete("source \ud800/d") == run.complete("source \0/d") == []  # no paths
     monkeypatch.chdir(tmp_path)
     assert run.complete("source deep/") == []
     assert run.complete("source ") == run.complete("source d") == ["deep/", "digits.s"]
