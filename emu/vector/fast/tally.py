@@ -18,13 +18,13 @@ class TranslatingVectorCore(VectorCore, TranslatingCore):
         last: int,
         lanes: int,
         arrays: int,
-        first_read: int,
-        last_read: int,
-        reads: int,
-        first_write: int,
-        last_write: int,
-        writes: int,
-        partial: int,
+        first_read: int = 0,
+        last_read: int = 0,
+        reads: int = 0,
+        first_write: int = 0,
+        last_write: int = 0,
+        writes: int = 0,
+        partial: int = 0,
     ) -> None:
         """Add to the tally a block's time, its uses of compute units and its external accesses.
 

@@ -40,7 +40,6 @@ _LASTING = ("operands", "branches", "products")  # counts of the core
 _TRAFFIC = ("external_reads", "external_writes", "external_partial")
 # The arguments of `add_vector_block` about accesses of these kinds.
 _ACCESSES = ("first_read", "read", _TRAFFIC[0], "first_write", "written", *_TRAFFIC[1:])
-_NO_ACCESSES = ("0",) * len(_ACCESSES)
 
 
 def size_of(found: Decoded) -> int | None:
@@ -328,8 +327,7 @@ class VectorTranslator(Translator):
 
     def tally(self) -> Iterable[str]:
         values = "begun, max(ended, late, used), first, used, lanes, arrays"
-        accesses = _ACCESSES if self.has_access else _NO_ACCESSES
-        yield f"add_block({', '.join((values, *accesses))})"
+        yield f"add_block({values}{', '.join(('', *_ACCESSES)) if self.has_access else ''})"
 
     def crossing(self) -> Iterable[str]:
         def now(name: str) -> str:
@@ -338,7 +336,7 @@ class VectorTranslator(Translator):
 
         accesses = [now(name) if name in self.counts else name for name in _ACCESSES]
         values = [f"max(t + {self.offset}, late, used)", "first", "used"]
-        values += [now("lanes"), now("arrays"), *(accesses if self.has_access else _NO_ACCESSES)]
+        values += [now("lanes"), now("arrays"), *(accesses if self.has_access else ())]
         yield f"add_block(begun, {', '.join(values)})"
         yield "begun = first = first_read = first_write = -1"
         yield "used = late = 0"
