@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import macaw
 from macaw.asm.source import Source
@@ -19,7 +17,7 @@ from macaw.profiling.account_report import tree_lines
 from macaw.profiling.model import from_json, to_json
 from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import ProfileError, make_job
-from macaw.profiling.terminal_report import print_report
+from tests.macaw.profile.printed import printed
 from tests.macaw.profile.programs import vector_loop
 
 TURNS = 50
@@ -114,15 +112,7 @@ def test_without_the_option_there_is_no_account() -> None:
 @pytest.mark.once
 @pytest.mark.parametrize("width", [80, 200])
 def test_the_report_fits(report: macaw.Profile, width: int) -> None:
-    data = io.StringIO()
-    print_report(
-        report,
-        Console(width=width, file=data, highlight=False),
-        layers=False,
-        limit=None,
-        plain=False,
-    )
-    text = data.getvalue().partition("\ncauses\n")[2].partition("\n\n")[0]
+    text = printed(report, width).partition("\ncauses\n")[2].partition("\n\n")[0]
     assert max(map(len, text.splitlines())) <= width
     assert "at waits.s:12 (750)" in text
     assert "for waits.s:10 (1,000)" in text

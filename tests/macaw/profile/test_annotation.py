@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,7 +10,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import macaw
 from macaw.asm.source import Source
@@ -29,7 +27,6 @@ from macaw.profiling.model import from_json
 from macaw.profiling.model import to_json as profile_to_json
 from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import ProfileError, make_job
-from macaw.profiling.terminal_report import print_report
 from macaw.profiling.work_page import work_sections
 from tests.emu.random_runs import (
     LIMIT,
@@ -41,6 +38,7 @@ from tests.emu.random_runs import (
     scalar_run,
 )
 from tests.macaw.conftest import ROOT
+from tests.macaw.profile.printed import printed
 from tests.macaw.profile.programs import vector_loop
 from tests.programs.profiled import SIX_CORES, make_six_cores
 
@@ -321,11 +319,7 @@ def test_a_table_of_some_lines(loop: Annotation) -> None:
 
 
 def test_the_report_of_a_profile_has_the_hottest_lines(report: macaw.Profile) -> None:
-    data = io.StringIO()
-    print_report(
-        report, Console(width=80, file=data, highlight=False), layers=False, limit=2, plain=False
-    )
-    text = data.getvalue().partition("\nlines\n")[2].partition("\n\n")[0]
+    text = printed(report, 80, limit=2).partition("\nlines\n")[2].partition("\n\n")[0]
     assert [row.split()[0] for row in text.splitlines()][1:3] == ["1,050", "800"]
     assert max(map(len, text.splitlines())) <= 80
     assert text.splitlines()[-1].startswith(f"{report.cycles:,}  100.0%")

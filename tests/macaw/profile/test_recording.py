@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from macaw import api, golden_description
 from macaw.asm.program import Program
@@ -21,7 +19,7 @@ from macaw.isa.trace import AUTO, RECORD
 from macaw.profiling import recording, replay
 from macaw.profiling.model import Profile
 from macaw.profiling.profiler import ProfileOptions, profile
-from macaw.profiling.terminal_report import print_report
+from tests.macaw.profile.printed import printed
 from tests.macaw.profile.programs import copies, six_profile
 
 pytestmark = pytest.mark.once
@@ -86,14 +84,10 @@ def test_more_register_groups_lose_nothing() -> None:
     assert sum(item.lost for item in few.rows) > 0
     assert sum(item.lost for item in more.rows) == 0
     lost = sum(item.lost for item in few.rows)
-    data = io.StringIO()
-    print_report(
-        few, Console(width=120, file=data, highlight=False), layers=False, limit=None, plain=False
-    )
     assert (
         f"{lost} records lost: all register groups were in use (--groups N has more),"
         " or the spill area was full\n"
-    ) in data.getvalue()
+    ) in printed(few, 120)
 
 
 def test_counters_of_records_are_those_of_the_device() -> None:

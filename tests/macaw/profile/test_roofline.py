@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import macaw
 from macaw.asm.source import Source
@@ -23,8 +21,8 @@ from macaw.profiling.roofline_report import (
     roof_table,
     roofline_lines,
 )
-from macaw.profiling.terminal_report import print_report
 from macaw.profiling.work import Level, Link, MemoryChart, Roof, RowHits, Work
+from tests.macaw.profile.printed import printed
 from tests.macaw.profile.programs import vector_loop
 from tests.programs.profiled import SIX_CORES, make_six_cores
 
@@ -132,11 +130,7 @@ def test_json(six: macaw.Profile) -> None:
 
 @pytest.mark.parametrize("width", [80, 200])
 def test_the_report_fits(six: macaw.Profile, width: int) -> None:
-    data = io.StringIO()
-    print_report(
-        six, Console(width=width, file=data, highlight=False), layers=False, limit=None, plain=False
-    )
-    text = data.getvalue()
+    text = printed(six, width)
     part = text[text.index("\nroofline\n") : text.index("column accesses hit")]
     assert max(map(len, part.splitlines())) <= width
     assert ("bytes  ops/byte" in part) == (width == 200)
