@@ -282,7 +282,7 @@ def test_a_program_in_an_editor_forgets_its_recordings() -> None:
 
 
 def test_of_segments_that_overlap_the_first_stays() -> None:
-    """Segments that begin inside an earlier one are dropped after an edit; those behind it stay."""
+    """An edit drops the segments that begin inside an earlier one; the other segments stay."""
     one = Segment(0, 0, None, Conditions(False, 0, frozenset()), b"", 0, [], [], ())
     lengths = {0: 4, 2: 3, 4: 2, 5: 3, 6: 4}
     segments = {start: one._replace(length=length) for start, length in lengths.items()}

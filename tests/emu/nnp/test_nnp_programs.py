@@ -159,7 +159,10 @@ def test_messages_set_registers_and_start_the_core(engine: str) -> None:
 
 
 def test_a_message_fills_the_queue_to_its_last_byte() -> None:
-    """The room for a message is that of the free vectors, less the vector that has begun."""
+    """A message may still bring as many bytes as the free vectors of NetInQ have.
+
+    The bytes of an incomplete vector that the message has brought are subtracted, here 3.
+    """
     device = nnp_device("v_rd NetInQ\nv_wr Dram, 0\nend_chain\n", nnp__net_in=2)
     core = device.cores["nnp"]
     assert isinstance(core, NnpCore)

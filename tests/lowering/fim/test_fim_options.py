@@ -128,7 +128,7 @@ def test_each_way_of_a_product(layout):
 
 
 def test_tiles_to_the_right_of_a_narrow_result():
-    """Of the items' 2 x 2 tiles only the left ones have columns; both are fetched."""
+    """An item has 2 x 2 tiles, but only 3 columns: the right tiles are empty, yet are fetched."""
     a, b = operands(Shape(16, 8, 3))
     graph = product(a, b)
     ways = [x for x in streams(Shape(16, 8, 3), TINY, 0, TENSOR) if x.high == x.wide == 2]
@@ -237,7 +237,7 @@ def test_why_a_pair_cannot():
 
 
 def test_the_least_estimate_is_that_of_any_layout():
-    """It is the lowest estimate of all layouts, whichever the island has."""
+    """It is the lowest of the estimates for the layouts that the island has."""
     tasks = product(*operands(Shape(64, 64, 64))).tasks
     place = BankRows(BASE["fim.rows"])
 
