@@ -79,7 +79,7 @@ def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str]) -> Source
     out.put(f".output y, {plan.types.result}, {y_shape}")
     out.title("external memory")
     files = _included_data(out, plan, name, shared=False)
-    _work_memory(out, plan, 0)
+    _work_memory(out, plan, zero_sums=0)
     write_rows(out, plan)
     write_processor(out, plan)
     write_transfers(out, plan, first_copies(plan), shared=False)

@@ -69,7 +69,7 @@ def checked(seed: int, form: NumberFormat = FORMATS[0], resident: float = RESIDE
         found = macaw.lower_graph(made, number_format=form.name, device=device, resident=resident)
     except macaw.InputError as error:
         return Outcome(str(error))
-    compare_with_onnxruntime(read(made, 0).graph, made, given)
+    compare_with_onnxruntime(read(made, form=0).graph, made, given)
     dtype = numpy_type(form)
     inputs = {
         tensor.name: np.asarray(array, dtype).reshape(found.graph.shape(tensor))

@@ -144,7 +144,7 @@ def test_first_counts_are_limited_until_the_products_are_few():
 
 def test_windows_of_a_group_come_before_its_product():
     """The gather of the windows is divided, too: a product waits only for its own windows."""
-    graph = read(convolution(6, 4, 2, 3, 5), 0).graph
+    graph = read(convolution(6, 4, 2, 3, 5), form=0).graph
     parts = every(graph)
     gathers = [task for task in parts.tasks if task.kind == GATHER]
     assert len(gathers) == 2
@@ -155,8 +155,8 @@ def test_windows_of_a_group_come_before_its_product():
 
 
 def test_a_convolution_names_its_groups():
-    assert [task.groups for task in products(read(convolution(6, 4, 2, 3, 5), 0).graph)] == [2]
-    assert [task.groups for task in products(read(convolution(6, 4, 1, 3, 5), 0).graph)] == [1]
+    assert [task.groups for task in products(read(convolution(6, 4, 2, 3, 5), form=0).graph)] == [2]
+    assert [task.groups for task in products(read(convolution(6, 4, 1, 3, 5), form=0).graph)] == [1]
 
 
 @pytest.mark.few(3)

@@ -155,7 +155,7 @@ def test_preferred_groups_are_disjoint_and_save_cycles():
     table = option_table(graph, BASE, ask)
     chosen = preferred_groups(table, (), longest=False)
     assert set(chosen) == set(graph.tasks)
-    (option,) = list_schedule(table, chosen, 0, 0)
+    (option,) = list_schedule(table, chosen, weight=0, shorter=0)
     assert option.tasks == tuple(graph.tasks)
 
 
@@ -168,8 +168,8 @@ def test_a_list_that_spares_the_dma():
         return [Option(unit, 0, 1, 400, 100, 0, banks=1), Option(unit, 1, 1, 100, 500, 0, banks=1)]
 
     table = option_table(graph, BASE, ask)
-    assert [row.island for row in list_schedule(table, NO_GROUPS, 0, 0)] == [0]
-    assert [row.island for row in list_schedule(table, NO_GROUPS, 1, 0)] == [1]
+    assert [row.island for row in list_schedule(table, NO_GROUPS, weight=0, shorter=0)] == [0]
+    assert [row.island for row in list_schedule(table, NO_GROUPS, weight=1, shorter=0)] == [1]
 
 
 def test_recurrent_cells():

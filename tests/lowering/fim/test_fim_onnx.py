@@ -255,7 +255,7 @@ REFUSED = [
 @pytest.mark.parametrize(("made", "message"), REFUSED)
 def test_what_is_refused(made, message):
     with pytest.raises(LowerError, match=message):
-        read(made, 0)
+        read(made, form=0)
 
 
 def test_a_file_that_is_no_model(tmp_path):

@@ -58,7 +58,7 @@ def test_dropout_in_training_is_refused(ratio):
     node = NODE("Dropout", ["x", ratio, "t"], ["y"], name="it")
     made = model([node], {"x": (4, 4)}, r=np.float32(0.5), t=np.bool_(True))
     with pytest.raises(LowerError, match=r"node it \(Dropout\): in training mode it drops numbers"):
-        read(made, 0)
+        read(made, form=0)
 
 
 def test_a_mask_as_output_is_refused():
@@ -66,7 +66,7 @@ def test_a_mask_as_output_is_refused():
     made = model([node], {"x": (4, 4)}, ["y", "z"])
     made.graph.output[1].type.tensor_type.elem_type = TensorProto.BOOL
     with pytest.raises(LowerError, match="the output z does not depend on any input"):
-        read(made, 0)
+        read(made, form=0)
 
 
 def test_a_part_without_numbers_beside_others():
@@ -113,7 +113,7 @@ def test_an_index_outside_its_axis(index):
     made = model([node], {"x": (2, 3)}, i=np.array([[0], [index]]))
     message = r"node it \(GatherElements\): an index is outside of -3 to 2, the range of axis 1"
     with pytest.raises(LowerError, match=message):
-        read(made, 0)
+        read(made, form=0)
     check_outputs(model([node], {"x": (2, 3)}, i=np.array([[2], [-3]])))
 
 
@@ -127,7 +127,7 @@ def test_an_axis_that_the_inputs_do_not_have(kind):
     node = NODE(kind, ["x", "x" if kind == "Concat" else "i"], ["y"], axis=axis, name="it")
     made = model([node], {"x": (2, 3)}, i=np.array([[0], [1]]))
     with pytest.raises(LowerError, match=rf"node it \({kind}\): there is no axis {axis} of 2"):
-        read(made, 0)
+        read(made, form=0)
 
 
 def test_a_scalar_is_a_tensor_of_one_number():
@@ -190,14 +190,14 @@ MALFORMED = [
 @pytest.mark.parametrize(("made", "message"), MALFORMED)
 def test_malformed_models_are_refused_in_a_sentence(made, message):
     with pytest.raises(LowerError, match=message):
-        read(made, 0, room=256 << 20)
+        read(made, form=0, room=256 << 20)
 
 
 def test_names_are_printed_safely():
     made = model_of_node("Erf")
     made.graph.node[0].name = "a\x1b[31m\n" + "b" * 100
     with pytest.raises(LowerError) as caught:
-        read(made, 0)
+        read(made, form=0)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 150
 
@@ -241,7 +241,7 @@ def test_constants_are_computed_within_limits():
     nodes.insert(1, NODE("ReduceSum", ["d"], ["e"], keepdims=0))
     made = model(nodes, {"x": (1,)}, c=np.ones((2000, 2000), np.float32))
     with pytest.raises(LowerError, match=r"node it \(MatMul\): for the constants of a model at"):
-        read(made, 0)
+        read(made, form=0)
 
 
 def test_a_size_is_known_though_its_tensor_is_not():
@@ -277,7 +277,7 @@ def test_indices_of_another_rank():
     node = NODE("GatherElements", ["x", "i"], ["y"], axis=0, name="it")
     made = model([node], {"x": (6,)}, i=np.zeros((2, 2), np.int64))
     with pytest.raises(LowerError, match=r"its indices have 2 dimensions, its input 1"):
-        read(made, 0)
+        read(made, form=0)
 
 
 def test_an_empty_result_with_a_size_that_no_array_has():
@@ -286,7 +286,7 @@ def test_an_empty_result_with_a_size_that_no_array_has():
     with pytest.raises(
         LowerError, match=r"its result is of \(7, 0, \d+, \d+\), which is too large"
     ):
-        read(made, 0)
+        read(made, form=0)
 
 
 def test_a_name_that_is_no_text():
@@ -306,7 +306,7 @@ def test_a_name_with_a_tab_is_shown_in_one_line():
         [NODE("Dropout", ["x", "", "t"], ["y"], name="i\tt")], {"x": (4, 4)}, t=np.bool_(True)
     )
     with pytest.raises(LowerError, match=r"node i\\tt \(Dropout\)"):
-        read(made, 0)
+        read(made, form=0)
 
 
 @pytest.mark.parametrize(

@@ -267,7 +267,7 @@ def test_resize_of_operator_set_10():
 @pytest.mark.parametrize(("made", "message"), REFUSED)
 def test_refusals_name_the_node(made, message):
     with pytest.raises(LowerError, match=message) as caught:
-        read(made, 0)
+        read(made, form=0)
     assert str(caught.value).startswith("node it (")
 
 

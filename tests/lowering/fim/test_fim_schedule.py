@@ -272,7 +272,7 @@ def test_tasks_join_at_the_first_possible_position():
 def test_the_search_goes_on_from_the_first_better_list(monkeypatch):
     """After a change with which the plan ends sooner, the next change is one of the new list."""
     table = option_table(schedules.graph(random.Random(1), 8), CONFIG, schedules.asking(1))
-    start = list_schedule(table, NO_GROUPS, 0, 0)
+    start = list_schedule(table, NO_GROUPS, weight=0, shorter=0)
     trials = []
 
     class Watched(Replay):
@@ -296,7 +296,9 @@ def test_all_plans_are_tried_whatever_the_search_finds(seed, monkeypatch):
     graph = schedules.graph(random.Random(seed), 3)
     table = option_table(graph, CONFIG, schedules.asking(seed))
     best = exhaustive(table).makespan
-    start = max(scheduler._singles(table, list_schedule(table, NO_GROUPS, 0, 0)), key=end_of)
+    start = max(
+        scheduler._singles(table, list_schedule(table, NO_GROUPS, weight=0, shorter=0)), key=end_of
+    )
     monkeypatch.setattr(scheduler, "improve", lambda *_: start)
     assert exhaustive(table).makespan == best < end_of(start)
 
@@ -310,7 +312,7 @@ def test_the_search_spends_its_effort_and_not_more(seed, monkeypatch):
     """The search tries plans of at most `effort` steps together, and those of its last change."""
     graph = schedules.graph(random.Random(seed), 8)
     table = option_table(graph, CONFIG, schedules.asking(seed))
-    start = list_schedule(table, NO_GROUPS, 0, 0)
+    start = list_schedule(table, NO_GROUPS, weight=0, shorter=0)
     lengths: list[int] = []
 
     class Counting(Replay):
@@ -341,7 +343,7 @@ def test_the_end_of_a_changed_plan_is_that_of_its_simulation(seed):
     table = option_table(
         schedules.graph(rng, 20), CONFIG, schedules.asking(seed, constants=seed % 2 > 0)
     )
-    known = list_schedule(table, NO_GROUPS, 0, 0)
+    known = list_schedule(table, NO_GROUPS, weight=0, shorter=0)
     replay = Replay(known)
     assert replay.end == simulate(known).clock.end
     trials = list(scheduler._singles(table, known))
@@ -358,7 +360,7 @@ def test_no_option_costs_less_than_its_bound(seed):
     table = option_table(schedules.graph(random.Random(seed), 12), CONFIG, ask)
     track = Track(eager=True)
     pairs = []
-    for option in list_schedule(table, NO_GROUPS, 0, 0):
+    for option in list_schedule(table, NO_GROUPS, weight=0, shorter=0):
         for other in table.options[option.tasks]:
             for weight in (0, 2):
                 bound = scheduler._least_cost(table, track, other, weight)

@@ -209,9 +209,11 @@ def option_of(
     placed = constants if cycles.constants else None
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
-        job.mask, 0, cycles.bring_queue_wait, cycles.fetch_queue_wait,
-        cycles.constants, cycles.constants_queue_wait, placed,
-        cycles.until_last_start, ISSUE_COPIES, ISSUE_START, cycles.reopen, cycles.slack,
+        banks=job.mask, bring_queue_wait=cycles.bring_queue_wait,
+        fetch_queue_wait=cycles.fetch_queue_wait, constants=cycles.constants,
+        constants_queue_wait=cycles.constants_queue_wait, placed=placed,
+        until_last_start=cycles.until_last_start, issue_copies=ISSUE_COPIES,
+        issue_start=ISSUE_START, reopen=cycles.reopen, slack=cycles.slack,
         residency=place.residency(constants, job.rows), job=job,
     )  # fmt: skip
 

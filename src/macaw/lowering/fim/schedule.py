@@ -404,7 +404,7 @@ def exhaustive(table: OptionTable) -> GraphPlan:
 
     All orders of the tasks, all options, and all times to fetch results are tried.
     """
-    best = simulate(improve(table, list_schedule(table, NO_GROUPS, 0, 0)))
+    best = simulate(improve(table, list_schedule(table, NO_GROUPS, weight=0, shorter=0)))
     work = _least_copies(table)
     tasks = len(table.levels)
 

@@ -66,7 +66,7 @@ def _product(operation: VectorOperation, config: Configuration) -> Convolution |
         return _rescale(operation, config["pe.pes"])
     if isinstance(operation, EachImage):
         return _mean(operation.operation, operation.count)
-    return _mean(operation, 0)
+    return _mean(operation, images=0)
 
 
 def _elements(

@@ -39,7 +39,7 @@ def rewrite_convolution(rewriting: Rewriting, layer: FloatLayer) -> bool:
     if any(rewriting.constants[name].shape != weights.shape[:1] for name in bias if name):
         raise LowerError(f"its bias is not of shape ({len(weights)},)")
     window = window_of(attributes, x.shape[2:], weights.shape[2:])
-    rows = _windows(rewriting, layer, window, 0)
+    rows = _windows(rewriting, layer, window, zero=0)
     matrix = np.ascontiguousarray(weights.reshape(len(weights), -1).T[None])
     factors = rewriting.constant(f"{layer.name}_matrix", matrix)
     product = _product(rewriting, rows, result)

@@ -243,7 +243,7 @@ def _average_of_sums(
         sums.load(k, others, "s2", number * sums.pitch)
         each(k, "vadd.w", quarters, others)
     columns.begin(k)
-    columns.store(k, [Mean(k, pool).finish(SCALES[0], True)], "s3", 0)
+    columns.store(k, [Mean(k, pool).finish(SCALES[0], widened=True)], "s3", 0)
 
 
 def _sums(k: Kernel, mean: Mean, columns: Columns, count: int) -> bool:
