@@ -113,7 +113,7 @@ class _Reader:
             if array is not None:
                 return given_constant(array, element, sizes, row.name)
             shape = self._shape(row, sizes)
-            check_room(self.wishes.room, int(np.prod(shape, dtype=object)), 0)
+            check_room(self.wishes.room, int(np.prod(shape, dtype=object)), others=0)
         except LowerError as error:
             raise LowerError(f"the input {message_name(row.name)}: {error}", error.hint) from None
         self.inputs.append(row.name)
@@ -198,7 +198,7 @@ class _Reader:
             forms = [form and Form(form.element, inputs[0].shape) for form in forms]
         for form in forms:
             if form is not None:
-                check_room(self.wishes.room, form.numbers, 0)
+                check_room(self.wishes.room, form.numbers, others=0)
         arrays = self._constant_results(proto, inputs, forms)
         if arrays is not None:
             for name, array, form in zip(proto.output, arrays, forms, strict=True):

@@ -26,7 +26,7 @@ from macaw.lowering.onnx.window import Window, output_sizes, transposed_window, 
 def _conv(node: Node, arrays: Arrays) -> list[Array]:
     x, w, bias = first(arrays), first(arrays, 1), optional(arrays, 2)
     window = window_of(node.attributes, x.shape[2:], w.shape[2:])
-    sums = convolution(x, w, window, int(node.attributes.get("group", 1)), 0)
+    sums = convolution(x, w, window, int(node.attributes.get("group", 1)), fill=0)
     return [_biased(sums, bias)]
 
 
@@ -34,7 +34,7 @@ def _conv_transpose(node: Node, arrays: Arrays) -> list[Array]:
     x, w, bias = first(arrays), first(arrays, 1), optional(arrays, 2)
     window, sizes = transposed_window(node.attributes, x.shape[2:], w.shape[2:])
     groups = int(node.attributes.get("group", 1))
-    return [_biased(transposed_convolution(x, w, window, sizes, groups, 0), bias)]
+    return [_biased(transposed_convolution(x, w, window, sizes, groups, zero=0), bias)]
 
 
 def _biased(sums: Array, bias: Array | None) -> Array:
@@ -74,7 +74,7 @@ def _conv_integer(node: Node, arrays: Arrays) -> list[Array]:
     shape = (-1,) + (1,) * (w.ndim - 1) if zero is not None and zero.size > 1 else ()
     window = window_of(node.attributes, x.shape[2:], w.shape[2:])
     groups = int(node.attributes.get("group", 1))
-    return [convolution(x, _centred(w, zero, shape), window, groups, 0).astype(np.int32)]
+    return [convolution(x, _centred(w, zero, shape), window, groups, fill=0).astype(np.int32)]
 
 
 def _matmul_integer(_node: Node, arrays: Arrays) -> list[Array]:
