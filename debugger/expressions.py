@@ -9,7 +9,7 @@ which it translates the core's program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.asm.expressions import BINARY, COMPARISONS, UNARY, high_part, low_part
+from macaw.asm.expressions import COMPARISONS, high_part, low_part
 from macaw.asm.literals import wrap
 from macaw.asm.syntax import (
     Binary,
@@ -32,7 +32,7 @@ from macaw.asm.syntax import (
     Slice,
     Unary,
 )
-from macaw.debugger import grammar
+from macaw.debugger import grammar, operators
 from macaw.debugger.grammar import AddressOf, Contents, Repeated
 from macaw.debugger.model_names import with_symbols
 from macaw.debugger.name_resolver import NameResolver
@@ -42,21 +42,6 @@ if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
     from macaw.debugger.places import Place
 
-SET_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "sum": lambda values: np.sum(values, dtype=_wide(values)),
-    "max": np.max,
-    "min": np.min,
-    "mean": lambda values: np.mean(values, dtype=np.float64),
-    "any": lambda values: -int(np.any(values)),
-    "all": lambda values: -int(np.all(values)),
-    "count": lambda values: int(np.count_nonzero(values)),
-    "len": np.size,
-    "abs": lambda values: np.abs(_widen(values)),
-}
-"""Functions of all values of their arguments together: sets of places, and arrays.
-
-Only `abs` is a function of each value by itself.
-"""
 _EACH = ("abs",)  # functions of each value by itself, which take one argument
 MOST_REPEATED = 1 << 20  # the greatest number of elements of `E@N`
 _numbers = count(1)  # numbers for names in compiled texts, so that no two expressions share a name
@@ -245,7 +230,7 @@ class _Compiler:
     def _unary(self, node: Unary) -> _Code:
         inner, sign = self._code(node.operand), node.operator
         if not inner.whole:
-            return _Code(f"{self._name(_unary)}({sign!r}, {inner.text})")
+            return _Code(f"{self._name(operators.unary)}({sign!r}, {inner.text})")
         shape = {"-": "(-{})", "+": "{}", "~": "(~{})", "!": "int(not {})"}[sign]
         live = shape.format(inner.live) if inner.live else ""
         return self._wrap(shape.format(inner.text), inner.bits + 1, live, inner.is_constant)
@@ -255,7 +240,7 @@ class _Compiler:
         bits = _bits(sign, left.bits, right.bits, node.right)
         shape = _SHAPES.get(sign)
         if not (left.whole and right.whole) or shape is None:
-            text = f"{self._name(_binary)}({sign!r}, {left.text}, {right.text})"
+            text = f"{self._name(operators.binary)}({sign!r}, {left.text}, {right.text})"
             return _Code(text, left.whole and right.whole)
         live = shape.format(left.live, right.live) if left.live and right.live else ""
         is_constant = left.is_constant and right.is_constant
@@ -268,11 +253,11 @@ class _Compiler:
         return _Code(f"{name}({text})", True, 64, f"{name}({live})" if live else "", is_constant)
 
     def _call(self, node: Call) -> _Code:
-        if node.function in SET_FUNCTIONS:
+        if node.function in operators.SET_FUNCTIONS:
             if node.function in _EACH and len(node.arguments) != 1:
                 raise Mistake(f"{node.function} takes one value", node)
             parts = ", ".join(self._code(item, top=True).text for item in node.arguments)
-            return _Code(f"{self._name(_of_set)}({node.function!r}, {parts})")
+            return _Code(f"{self._name(operators.call)}({node.function!r}, {parts})")
         if node.function in ("%hi", "%lo") and len(node.arguments) == 1:
             part = high_part if node.function == "%hi" else low_part
             inner = self._whole(self._code(node.arguments[0]), f"what {node.function} takes")
@@ -380,7 +365,9 @@ class _Compiler:
 
     def _whole(self, code: _Code, what: str) -> str:
         """Return text that computes `code`, but raises an error about `what` unless it is whole."""
-        return code.text if code.whole else f"{self._name(partial(_as_whole, what))}({code.text})"
+        if code.whole:
+            return code.text
+        return f"{self._name(partial(operators.whole_number, what))}({code.text})"
 
 
 def _first_address(access: Access, *indices: Any) -> int:
@@ -389,19 +376,12 @@ def _first_address(access: Access, *indices: Any) -> int:
     return access.extent(*indices)[0]
 
 
-def _as_whole(what: str, value: Any) -> int:
-    array = np.asarray(value)
-    if array.ndim or array.dtype.kind not in "iu":
-        raise ValueError(f"{what} is a whole number")
-    return int(array)
-
-
 def _number(value: int) -> _Code:
     text = f"({value})"
     return _Code(text, True, abs(value).bit_length() + 1, text, True)
 
 
-# Python's operators on whole numbers that cannot fail; `_binary` computes the others.
+# Python's operators on whole numbers that cannot fail; `operators.binary` computes the others.
 _SHAPES = {
     "||": "int(bool({0} or {1}))",
     "&&": "int(bool({0} and {1}))",
@@ -421,79 +401,3 @@ def _bits(sign: str, left: int, right: int, node: Node) -> int:
     if sign in ("&", "|", "^"):
         return max(left, right)
     return left + right if sign == "*" else max(left, right) + 1
-
-
-def _binary(sign: str, left: Any, right: Any) -> Any:
-    """Return the result of the operator `sign` for operands of any types."""
-    if isinstance(left, int) and isinstance(right, int):
-        if sign in "/%" and right == 0:
-            raise ZeroDivisionError
-        if sign in ("<<", ">>") and not 0 <= right < 64:
-            return 0
-        return wrap(BINARY[sign](left, right))
-    left, right = _widen(left), _widen(right)
-    if sign in _WHOLE and "f" in (left.dtype.kind, right.dtype.kind):
-        raise ValueError(f"{sign} takes whole numbers")
-    if sign in _NUMERIC:
-        with np.errstate(all="ignore"):
-            return _plain(_NUMERIC[sign](left, right))
-    if sign in ("&&", "||"):
-        both = np.logical_and if sign == "&&" else np.logical_or
-        return _plain(both(left, right).astype(np.int64))
-    return _plain(-BINARY_COMPARISONS[sign](left, right).astype(np.int64))
-
-
-def _unary(sign: str, value: Any) -> Any:
-    if isinstance(value, int):
-        return wrap(UNARY[sign](value))
-    value = _widen(value)
-    if sign == "!":
-        return _plain((value == 0).astype(np.int64))
-    if sign in _WHOLE and value.dtype.kind == "f":
-        raise ValueError(f"{sign} takes whole numbers")
-    return _plain({"-": np.negative, "+": np.positive, "~": np.invert}[sign](value))
-
-
-def _of_set(function: str, *values: Any) -> Any:
-    parts = [_numbers_of(value) for value in values]
-    whole = parts[0] if len(parts) == 1 else np.concatenate([part.ravel() for part in parts])
-    if not whole.size and function in ("max", "min", "mean"):
-        raise ValueError(f"{function} of nothing")
-    with np.errstate(all="ignore"):
-        return _plain(SET_FUNCTIONS[function](whole))
-
-
-def _numbers_of(value: Any) -> np.ndarray[Any, Any]:
-    """Return the numbers in `value` as an array of their own type. Raises `ValueError`."""
-    array = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
-    if array.dtype.kind not in "iubf":
-        raise ValueError("that is no number")
-    return array
-
-
-def _wide(values: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    """Return the 64-bit type, real or whole, in which sums of `values` are computed."""
-    return np.dtype(np.float64 if values.dtype.kind == "f" else np.int64)
-
-
-def _widen(value: Any) -> Any:
-    """Return the numbers in `value` as an array of 64-bit elements."""
-    array = _numbers_of(value)
-    return array.astype(_wide(array))
-
-
-def _plain(value: Any) -> Any:
-    array = np.asarray(value)
-    return array.item() if array.ndim == 0 else array
-
-
-_WHOLE = ("&", "|", "^", "<<", ">>", "~")  # these operators take only whole numbers
-_NUMERIC: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "%": np.fmod,
-    "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor,
-    "<<": np.left_shift, ">>": np.right_shift,
-}  # fmt: skip
-BINARY_COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "==": np.equal, "!=": np.not_equal, "<>": np.not_equal, "<": np.less, "<=": np.less_equal,
-    ">": np.greater, ">=": np.greater_equal,
-}  # fmt: skip
