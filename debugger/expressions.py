@@ -36,7 +36,16 @@ from macaw.debugger import grammar, operators
 from macaw.debugger.grammar import AddressOf, Contents, Repeated
 from macaw.debugger.model_names import with_symbols
 from macaw.debugger.name_resolver import NameResolver
-from macaw.debugger.values import C_TYPES, VIEWS, WORD, Access, AccessError, memory, memory_span
+from macaw.debugger.values import (
+    C_TYPES,
+    VIEWS,
+    WORD,
+    Access,
+    AccessError,
+    array_of,
+    memory,
+    memory_span,
+)
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
@@ -114,8 +123,14 @@ class Expression:
         ]
 
     def holds(self) -> bool:
-        """Return whether the expression is true now: its value, or an element of it, is not 0."""
-        return bool(np.any(self.value()))
+        """Return whether the expression is true now: its value, or an element of it, is not 0.
+
+        Raises `ExpressionError` if it has no value now.
+        """
+        try:
+            return bool(np.any(array_of(self.value())))
+        except AccessError as error:
+            raise ExpressionError(str(error)) from None
 
     def set(self, value: Any) -> None:
         """Assign `value` to what the expression denotes. Raises `ExpressionError`."""

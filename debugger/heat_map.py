@@ -13,7 +13,7 @@ from macaw.debugger.expressions import Expression, ExpressionError
 from macaw.debugger.frame import Grid
 from macaw.debugger.places import Place, PlaceError, counts
 from macaw.debugger.stops import SessionError
-from macaw.debugger.values import AccessError
+from macaw.debugger.values import AccessError, array_of
 
 if TYPE_CHECKING:
     from macaw.debugger.session import Session
@@ -81,7 +81,7 @@ class HeatMap:
         numbers: list[float | None] = []
         for expression in expressions:
             self.session.interrupts.check()
-            value = np.asarray(expression.value())
+            value = array_of(expression.value())
             if value.size != len(places) // len(expressions) or value.dtype.kind not in "biuf":
                 raise AccessError("a single number for each unit is needed")
             of_places = value.reshape(-1).astype(float)

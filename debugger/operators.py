@@ -12,6 +12,7 @@ import numpy as np
 
 from macaw.asm.expressions import BINARY, UNARY
 from macaw.asm.literals import wrap
+from macaw.debugger.values import array_of
 
 SET_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "sum": lambda values: np.sum(values, dtype=_wide(values)),
@@ -84,7 +85,7 @@ def call(function: str, *values: Any) -> Any:
 
 def whole_number(what: str, value: Any) -> int:
     """Return `value` as a whole number. `what` names it in the error if it is none."""
-    array = np.asarray(value)
+    array = array_of(value)
     if array.ndim or array.dtype.kind not in "iu":
         raise ValueError(f"{what} is a whole number")
     return int(array)
@@ -92,7 +93,7 @@ def whole_number(what: str, value: Any) -> int:
 
 def _numbers_of(value: Any) -> np.ndarray[Any, Any]:
     """Return the numbers in `value` as an array of their own type. Raises `ValueError`."""
-    array = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
+    array = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else array_of(value)
     if array.dtype.kind not in "iubf":
         raise ValueError("that is no number")
     return array

@@ -107,6 +107,14 @@ def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
         raise AccessError(f"{text} does not divide into numbers of {name}") from None
 
 
+def array_of(value: Any) -> NDArray[Any]:
+    """Return a value as an array. Raises `AccessError` for lists of different lengths."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise AccessError("a value whose lists have different lengths is no array") from None
+
+
 def numbers_of(value: Any) -> Any:
     """Return elements of bfloat16 as float32 numbers; return any other value unchanged."""
     if isinstance(value, np.ndarray | np.void) and value.dtype == BFLOAT16:

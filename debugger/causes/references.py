@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from macaw.debugger.causes.record import CauseError
 from macaw.debugger.expressions import ExpressionError
-from macaw.debugger.values import differences, numbers_of
+from macaw.debugger.values import array_of, differences, numbers_of
 from macaw.emu.bfloat16 import BFLOAT16, encode
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def reference(session: Session, name: str, source: str, array: NDArray[Any]) -> 
         raise CauseError(f"{name} may be {', '.join(named)}")
     try:
         expression = session.expression(name)
-        value = np.asarray(expression.value())
+        value = array_of(expression.value())
     except (ExpressionError, ValueError) as error:
         raise CauseError(f"{name} is no place to compare with {source}: {error}") from None
     if expression.target is None or value.dtype.kind not in "biuf":
@@ -136,7 +136,7 @@ def _whole(session: Session, name: str, value: NDArray[Any]) -> tuple[str, NDArr
     """
     head = name.partition("[")[0].strip()
     try:
-        whole = np.asarray(session.read(head))
+        whole = array_of(session.read(head))
     except (ExpressionError, ValueError):
         return name, value
     return (head, whole) if whole.dtype.kind in "biuf" else (name, value)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from macaw.debugger.causes import against_text, cause_text, stalls
 from macaw.debugger.causes.against import walk_back
 from macaw.debugger.causes.record import CauseError
@@ -18,6 +16,7 @@ from macaw.debugger.commands.table import command
 from macaw.debugger.commands.two_runs import why_against_other
 from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.places import places
+from macaw.debugger.values import AccessError, array_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,13 +127,13 @@ def _covering(context: Context, text: str, array: NDArray[Any]) -> str:
     is a part of a tensor, such as `y[1]`, and `array` has the shape of all of `y` but not of this
     part, the result is `y`.
     """
-    value = np.asarray(context.session.read(text))
+    value = context.session.read(text)
     head, bracket, _ = text.partition("[")
-    if bracket and value.shape != array.shape:
-        try:
-            whole = np.asarray(context.session.read(head))
-        except ExpressionError:
-            return text
-        if whole.dtype.kind in "biuf" and whole.shape == array.shape:
-            return head.strip()
-    return text
+    if not bracket:
+        return text
+    try:
+        part, whole = array_of(value), array_of(context.session.read(head))
+    except (AccessError, ExpressionError):
+        return text
+    covers = part.shape != array.shape == whole.shape and whole.dtype.kind in "biuf"
+    return head.strip() if covers else text

@@ -95,9 +95,9 @@ def subjects_of(text: str, runs: Sequence[Session]) -> list[Subject]:
 
 def _memory_of(run: Session, text: str) -> Subject:
     expression = run.expression(text)
-    value = np.asarray(expression.value())
     if expression.target is None or expression.target[0].extent is None:
         raise CompareError(f"{text} is no memory; {', '.join(SUBJECTS[1:])} can be compared too")
+    value = np.asarray(expression.value())
     access, indices = expression.target
     assert access.extent is not None
     address, size = access.extent(*indices())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
@@ -11,9 +12,11 @@ from macaw.debugger.commands.text import answer_text
 from macaw.debugger.dap.sources import content, file_of
 from macaw.debugger.dap.threads import source_record
 from macaw.debugger.session import Session
+from macaw.debugging import DebuggerFiles
 from macaw.execution import configuration_of
 from tests.debugger.programs import of_source
 from tests.debugger.running import printed
+from tests.debugger.transcripts import program_and_inputs
 from tests.fuzz.debugger_lines import Kept
 from tests.small_programs import PROGRAMS, program
 
@@ -144,6 +147,25 @@ def test_lists_of_different_lengths_are_no_value():
     for line in ("whatis", "print", "why"):
         message = errors(debug, f"{line} pe[0,0].*.weight_queue.entries")
         assert message.endswith("the units have different numbers of values: name one unit")
+
+
+def test_a_list_of_lists_of_different_lengths_is_no_array(tmp_path, monkeypatch):
+    """`fim[0].blocks` has one list for each island, with one entry for each of its blocks."""
+    monkeypatch.chdir(tmp_path)
+    program, inputs = program_and_inputs("stuck.s")
+    debug = Session(program, configuration_of(program), inputs)
+    debug.goto(120)
+    wrong = "a value whose lists have different lengths is no array"
+    for line in ("print sum(fim[0].blocks)", "print fim[0].blocks == 1", "x fim[0].blocks"):
+        assert errors(debug, line) == wrong
+    assert errors(debug, "heat fim[0].blocks") == f"heat fim[0].blocks: {wrong}"
+    np.save("r.npy", np.zeros(3))
+    assert (
+        wrong
+        in Interpreter(debug, DebuggerFiles()).execute("why fim[0].blocks against r.npy").message
+    )
+    assert "fim[0].blocks" in printed(debug, "watch fim[0].blocks if fim[0].blocks")
+    assert f"in the condition of point 1: {wrong}" in printed(debug, "reverse-step")
 
 
 def test_a_symbol_with_dots_is_a_place():

@@ -87,6 +87,8 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
     ("debugger", "calls.s fast\ncd \0", "refused"),  # no folder has a null character in its name
     # rows of different lengths
     ("debugger", "stuck.s\nr\ndif fim[0].blocks y.npy\nload fim[0].blocks y.npy", "both"),
+    ("debugger", "stuck.s\ng 120\nhea fim[0].blocks", "both"),
+    ("debugger", "stuck.s\ng 120\nwatch fim[0].blocks if fim[0].blocks\nreverse-step", "accepted"),
     ("debugger", "calls.s fast\ndump loop n.npy\ndif pe[0,1].2.box503 n.npy", "both"),  # no number
     ("debugger", "calls.s fast\nfi\x10", "refused"),  # a control character in a message
     ("debugger", f"calls.s fast\nlist calls.s:{'9' * 5000}", "refused"),  # all of it in one
