@@ -243,6 +243,8 @@ REFUSED = [
     (model_of_node("Conv", ("x", "z"), (1, 1, 4, 4)), "its weights depend on an input"),
     (model_of_node("Conv", ("x", "w"), (1, 1, 2, 2), {"w": random_numbers(1, 1, 3, 3)}), r"a kernel \(3, 3\) does not fit into an image"),
     (model_of_node("Conv", ("x", "w"), (1, 3, 4, 4), {"w": random_numbers(1, 1, 3, 3)}), "in 1 groups for the image"),
+    (model_of_node("Conv", ("x", "w", "b"), (1, 2, 5), {"w": random_numbers(3, 2, 3), "b": random_numbers(1)}), r"a bias of the shape \(1,\) for 3 channels"),
+    (model([helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"])], {"x": (1, 2, 5), "b": ()}, w=random_numbers(2, 3, 3)), r"a bias of the shape \(\) for 3 channels"),
     (model_of_node("Conv", ("x", "w"), (1, 1, 2, 2, 2), {"w": random_numbers(1, 1, 1, 1, 1)}), "an image of the shape"),
     (model_of_node("GRU", ("x", "z", "z"), (1, 3, 3), hidden_size=1), "its weights depend on an input"),
     (model_of_node("GRU", ("x", "w", "r"), (1, 1, 2), {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 3, 1)}, hidden_size=1, direction="sideways"), "the size of its result is not known beforehand"),
