@@ -19,7 +19,7 @@ from macaw.emu.pe.fast.resident_balanced import BalancedResidentWeights
 from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
 from macaw.emu.pe.fast.row import FastRow
 from macaw.isa.pe import REDUCTIONS
-from tests.emu.pe_adding_loops import AddingLoop
+from tests.emu.pe_adding_loops import ADD, FINAL, AddingLoop
 from tests.emu.pe_builder import Machine, Unit
 from tests.emu.pe_engine_pairs import machines_of_engines, state_differences, stop_summary
 from tests.emu.pe_random_lists import content_hashes
@@ -178,6 +178,32 @@ def test_a_fault_in_the_middle(seed: int, order: str, balance: bool, sums: str, 
     for _ in range(made.random.randrange(1, 4)):
         area[made.random.randrange(len(area))] = made.random.choice([0, 1, 0xFF, 0x7F])
     interrupted(loop.unit, [("state", made.random.randrange(1, 200))])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_iterations_after_the_last_segment(seed: int) -> None:
+    """The next packet follows the last segment at once, although the loop has not ended."""
+    made = LoopMaker(seed, "two places", join=True)
+    made.iterations += 8  # these take no segments
+    fast, reference = interrupted(made.loop().unit, [])
+    assert fast.row.state.packets == reference.row.state.packets > 3
+
+
+@pytest.mark.parametrize("count", range(127, 133))
+def test_additions_after_the_last_segment(count: int) -> None:
+    """As above, but with sums, and as many segments as a group computes at once."""
+    config = {"pe.pes": 2, "pe.clusters": 1, "pe.output_queue": 256}
+    unit = Unit(config, data_at=0x1000)
+    lines = "ld psums base=15", "spu nonsf src=0 dst=0"
+    unit.config_packet(ADD, *lines, steps=[(1, 1, 1, 0)], inner=140, pipeline=4)
+    unit.config_packet(FINAL, "ld psums base=0")
+    segments = [unit.psums(np.arange(2).reshape(1, 2, 1) + number) for number in range(count)]
+    unit.exe(ADD, *segments, last=1)
+    unit.exe(FINAL, unit.psums(np.ones((1, 2, 1), int)))
+    fast, reference = interrupted(unit, [])
+    assert fast.row.state.packets == reference.row.state.packets == 4
+    assert isinstance(fast.row, FastRow)
+    assert fast.row.controls.groups > 0
 
 
 def test_floating_sums_form_no_group() -> None:

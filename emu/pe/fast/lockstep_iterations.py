@@ -153,7 +153,8 @@ def _streamed(
     """
     run, shape = loop.run, loop.shape
     first, taken = run["iteration"], run["taken"]
-    segments = run["segments"][taken : taken + _MOST]
+    # The bus itself sends the packet's last segment, because the next packet may follow at once.
+    segments = run["segments"][taken:-1][:_MOST]
     count = min(run["iterations"] - 2 - first, len(segments))
     if count < _FEWEST or macs.computed or not _are_alike(segments[:count], ACTIVATIONS_SEGMENT):
         return None
@@ -202,9 +203,10 @@ def _added(
     _, end = loop.lifecycle.steps_of(run, first, taken)
     loads = end - taken  # of an iteration
     # The last state of the run contains only steps of its last iteration.
-    count = min(run["iterations"] - 1 - first, _MOST)
-    segments = run["segments"][taken : taken + count * loads]
-    if count < _FEWEST or len(segments) < count * loads or not _are_alike(segments, PSUMS):
+    segments = run["segments"][taken:-1]  # the bus itself sends the last one, as in `_streamed`
+    count = min(run["iterations"] - 1 - first, len(segments) // loads, _MOST)
+    segments = segments[: count * loads]
+    if count < _FEWEST or not _are_alike(segments, PSUMS):
         return None
     packet = next_packet()
     ops = None if packet is None else _alike_ops(loop, count, loads)
