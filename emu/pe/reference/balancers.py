@@ -32,7 +32,7 @@ class Balancers:
     @property
     def active(self) -> bool:
         """Whether any cluster executes a mac with `balance`."""
-        return bool(self.state.balancing.any())
+        return bool(np.count_nonzero(self.state.balancing))
 
     def givers(self, moves: Mask) -> Numbers:
         """Return the numbers of the PEs that give a load to their left neighbour in this cycle.

@@ -51,7 +51,7 @@ class Datapath:
         """
         arrays, shape, state = self.arrays, self.shape, self.state
         takes_part = None
-        if state.handing.any():
+        if np.count_nonzero(state.handing):
             takes_part = hand_over(state, self.adder, state.handing.copy())
         is_busy = self._busy_pes()
         multiplies = arrays.q2_count > 0
@@ -61,7 +61,7 @@ class Datapath:
         givers = self.balancers.givers(moves) if self.balancers.active else arrays.pes[:0]
         self._multiply(multiplies)
         self._fill_queue_2(moves)
-        if arrays.mac_left.any():
+        if np.count_nonzero(arrays.mac_left):
             counts, hits = self._compare(free)
         else:
             counts = hits = np.zeros_like(arrays.mac_left)
@@ -87,12 +87,14 @@ class Datapath:
         if self.on_multiply is not None:
             self.on_multiply(multiplies, load)
         helping = (load >= FROM_NEIGHBOUR) & multiplies if self.balancers.active else None
-        owner = arrays.pes if helping is None else arrays.pes + helping
-        activation = arrays.activations[arrays.input_row[owner] + (load & INDEX_MASK)]
-        place = load >> PLACE_SHIFT & INDEX_MASK
-        weight = arrays.weight_value[arrays.weight_row[owner] + place]
+        inputs, weights, sums = arrays.input_row, arrays.weight_row, arrays.mac_sum
+        if helping is not None:
+            owner = arrays.pes + helping
+            inputs, weights, sums = inputs[owner], weights[owner], sums[owner]
+        activation = arrays.activations[inputs + (load & INDEX_MASK)]
+        weight = arrays.weight_value[weights + (load >> PLACE_SHIFT & INDEX_MASK)]
         product, wrong = self.adder.product(weight, activation)
-        where = arrays.sum_row + arrays.mac_sum[owner]
+        where = arrays.sum_row + sums
         old = arrays.accumulators[where]
         if helping is not None:
             old = np.where(helping, arrays.helpers[where], old)
@@ -101,7 +103,7 @@ class Datapath:
             overflow = overflow | wrong
         elif overflow is None:
             overflow = wrong
-        if overflow is not None and (overflow & multiplies).any():
+        if overflow is not None and np.count_nonzero(overflow & multiplies):
             raise self._overflow(int(np.flatnonzero(overflow & multiplies)[0]), load, old)
         if helping is None:
             arrays.accumulators[where] = np.where(multiplies, total, old)
@@ -112,7 +114,7 @@ class Datapath:
 
     def _fill_queue_2(self, moves: Mask) -> None:
         """Copy one load from load queue 1 to load queue 2 in each PE of the mask `moves`."""
-        arrays, pes = self.arrays, np.flatnonzero(moves)
+        arrays, (pes,) = self.arrays, moves.nonzero()
         if pes.size:
             tail = (arrays.q2_head + arrays.q2_count) % self.shape.load_queue_2
             heads = arrays.q1[(arrays.q1_row + arrays.q1_head)[pes]]
@@ -134,7 +136,7 @@ class Datapath:
         # If two loads are effectual, the second one is stored after the first.
         tail = arrays.q1_head + arrays.q1_count + hit[0] * _PAIR
         slot = arrays.q1_row + tail % self.shape.load_queue_1
-        hits = np.flatnonzero(hit)
+        (hits,) = hit.reshape(-1).nonzero()
         if hits.size:
             arrays.q1[slot.reshape(-1)[hits]] = (place << PLACE_SHIFT | index).reshape(-1)[hits]
         return examines[0].astype(np.int64) + examines[1], hit[0].astype(np.int64) + hit[1]
@@ -169,10 +171,10 @@ class Datapath:
         the effectual weights.
         """
         return MacOutcome(
-            products=multiplies.view(np.int8),
+            products=multiplies.astype(np.int64),
             weights_examined=counts,
             effectual_loads=hits,
-            queue_moves=moves.view(np.int8),
+            queue_moves=moves.astype(np.int64),
             busy_cycles=is_busy.view(np.int8),
             filling_cycles=(is_busy & ~multiplies & ~self.arrays.mac_reached).view(np.int8),
             mac_cycles=self.state.computing.repeat(self.shape.pes).view(np.int8),
@@ -183,15 +185,15 @@ class Datapath:
         outcome.add_to(self.arrays)
         remain = self._busy_pes().reshape(self.shape.clusters, -1).any(axis=1)
         ends = self.state.computing & ~remain
-        if ends.any() and self.balancers.active:
+        if np.count_nonzero(ends) and self.balancers.active:
             ends = self.balancers.finished(ends)
-        return [int(cluster) for cluster in np.flatnonzero(ends)] if ends.any() else []
+        return [int(cluster) for cluster in ends.nonzero()[0]]
 
     def _check_indices(self, index: NDArray[Any], examines: Mask) -> None:
         """Raise `Fault` if, where `examines` is true, `index` is past the loaded activations."""
         arrays = self.arrays
         wrong = (index >= arrays.mac_limit) & examines
-        if not wrong.any():
+        if not np.count_nonzero(wrong):
             return
         pe = int(np.flatnonzero(wrong.reshape(-1, arrays.pes.size).any(axis=0))[0])
         worst = np.where(wrong, index, 0).reshape(-1, arrays.pes.size)[:, pe]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from macaw.emu.faults import Fault
 from macaw.emu.pe.cluster_controls import ClusterControls
 from macaw.emu.pe.context import RowContext
@@ -19,7 +21,7 @@ class CycleMacs:
 
     def cycle(self, now: int) -> None:
         """Simulate cycle `now` of the PEs. Raises `Fault`."""
-        if not self.state.computing.any():
+        if not np.count_nonzero(self.state.computing):
             return
         try:
             clusters = self.datapath.cycle()
@@ -33,7 +35,7 @@ class CycleMacs:
     @property
     def needs_next_cycle(self) -> bool:
         """Whether any cluster executes a mac."""
-        return bool(self.state.computing.any())
+        return bool(np.count_nonzero(self.state.computing))
 
     def next_end(self) -> int:
         """Return NEVER, because every cycle of a mac is simulated."""
