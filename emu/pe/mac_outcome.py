@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,12 +99,17 @@ class MacOutcome:
 
     def part(self, where: Any) -> MacOutcome:
         """Return the outcome for the elements that the index `where` selects."""
-        return replace(self, **{name: value[where] for name, value in self._arrays().items()})
+        return self._changed(lambda values: values[where])
 
     def reshape(self, shape: tuple[int, ...]) -> MacOutcome:
         """Return the same outcome with arrays of another shape."""
-        arrays = self._arrays().items()
-        return replace(self, **{name: value.reshape(shape) for name, value in arrays})
+        return self._changed(lambda values: values.reshape(shape))
+
+    def _changed(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> MacOutcome:
+        """Return the outcome with each of its arrays changed by the function `change`."""
+        values = vars(self).items()
+        arrays = {name: change(x) if isinstance(x, np.ndarray) else x for name, x in values}
+        return MacOutcome(**arrays)
 
     @classmethod
     def concatenate(cls, parts: Sequence[MacOutcome]) -> MacOutcome:
@@ -125,5 +130,4 @@ class MacOutcome:
         return replace(self, **(sums | peaks))
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
