@@ -8,6 +8,9 @@ can take it.
 
 from __future__ import annotations
 
+from typing import cast
+
+from macaw.emu.faults import Fault
 from macaw.emu.pe.cluster_controls import ClusterControls
 from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.delivery import DELIVERIES
@@ -48,6 +51,22 @@ class Distribution:
         command_of(packet).check(packet, self.shape.address(address))
         state.packet = packet
         state.packets += 1
+
+    def coming_packet(self) -> Packet | None:
+        """Return the packet for which the bus reserves buffers next; None if there is none.
+
+        The result is also None while another packet is on the bus, or if the packet is malformed.
+        """
+        state = self.state
+        if state.packet is not None:
+            return None if state.packet["opened"] else cast(Packet, state.packet)
+        address = state.next_packet
+        if address < 0 or self.context.memory.peek(address, 1)[0] == END_OF_LIST:
+            return None
+        try:
+            return self.reader.read(address, state.packets)[0]
+        except Fault:
+            return None
 
     # The bus
 

@@ -258,6 +258,23 @@ def test_partial_sums_that_leave_their_range(overflow: str) -> None:
     assert fast.row.controls.splits == (overflow != "wrap")  # else all sums are right modulo 2^32
 
 
+@pytest.mark.parametrize("has_segment", [False, True])
+def test_no_group_forms_that_the_next_packet_would_split(has_segment: bool) -> None:
+    """If the next exe has no segments, it can start during the macs of the group."""
+    config = {"pe.clusters": 2, "pe.pes": 2, "pe.input_buffer": 64, "pe.element": "int8"}
+    unit = Unit(config, data_at=0x800)
+    lines = ["ld activations base=0", "ld weights", *(f"mac base={n} acc={n}" for n in range(4))]
+    unit.config_packet(PRODUCT, *lines, "spu nonsf src=0 dst=0")
+    unit.config_packet(HOLD, "ld psums base=1" if has_segment else "st base=0")
+    x, weights = unit.dense(np.arange(64)), unit.weights(np.arange(1, 65).reshape(4, 16))
+    unit.exe(PRODUCT, x, weights, last=1)
+    segments = [unit.psums(np.ones((2, 2, 1), int))] if has_segment else []
+    unit.exe(HOLD, *segments, out=unit.out(64, "int32"))
+    fast, _ = interrupted(unit, [])
+    assert isinstance(fast.row, FastRow)
+    assert fast.row.controls.groups == has_segment
+
+
 @pytest.mark.parametrize("cluster", [0, 1])
 def test_an_exe_without_steps_during_a_loop(cluster: int) -> None:
     """An exe may run during a loop though its only instruction, a reduction, is left out.

@@ -29,8 +29,10 @@ class LockstepControls(ClusterControls):
     group may take its segments in advance (`lockstep_iterations.repetition`).
     """
 
-    macs: PlannedMacs  # the row sets `macs` and `next_packet`
+    # The row sets these three.
+    macs: PlannedMacs
     next_packet: Callable[[], Packet | None]  # of `lockstep_iterations.repetition`
+    coming_packet: Callable[[], Packet | None]  # of `Distribution`
 
     def __init__(self, units: RowUnits) -> None:
         super().__init__(units)
@@ -57,7 +59,7 @@ class LockstepControls(ClusterControls):
                 self._forget_work(self.group)
                 self.group = None
         elif min(due) <= now and not core.listeners and core.device.focus is not core:
-            self.group = lockstep_group(self, self.trace, now, self.next_packet)
+            self.group = lockstep_group(self, self.trace, now, self.next_packet, self.coming_packet)
             if self.group is not None:
                 self.groups += 1
                 acted = True

@@ -9,6 +9,7 @@ import numpy as np
 
 from macaw.emu.faults import Fault
 from macaw.emu.pe.cluster_controls import ClusterControls
+from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.element_types import named_type
 from macaw.emu.pe.fast.lockstep_group import LockstepGroup
@@ -41,6 +42,7 @@ def lockstep_group(
     trace: RowTrace,
     now: int,
     next_packet: Callable[[], Packet | None],
+    coming_packet: Callable[[], Packet | None],
 ) -> LockstepGroup | None:
     """Return a group of all clusters with runs in cycle `now`; None if they cannot form one.
 
@@ -52,10 +54,10 @@ def lockstep_group(
       sums in a loop without macs.
     - The first runs are in equal states (instructions, operands, progress), because the group
       computes most things only once for all clusters.
-    - All other runs wait for the bus.
+    - All other runs wait for the bus, and the next packet starts none that does not.
 
     The group reports to `trace`. `next_packet` returns the packet on the bus if the group may take
-    its segments in advance, otherwise None.
+    its segments in advance, otherwise None. `coming_packet` is `Distribution.coming_packet`.
     """
     context = controls.context
     state = context.state
@@ -67,6 +69,9 @@ def lockstep_group(
         return None
     clusters = [cluster for cluster, own in enumerate(state.runs) if own]
     if not all(needs_bus(run) for cluster in clusters for run in state.runs[cluster][1:]):
+        return None
+    packet = coming_packet()
+    if packet is not None and _starts_without_bus(controls, clusters, packet):
         return None
     if len(clusters) != runs[0]["sharers"] or not _are_equal(context, clusters, runs[0]["buffer"]):
         return None
@@ -128,6 +133,13 @@ def _adds_sums(context: RowContext, cluster: int, run: Run, now: int) -> bool:
     return {op["name"] for op in ops} == {"ld", "move"} and all(
         segment["type"] == PSUMS for segment in segments
     )
+
+
+def _starts_without_bus(controls: ClusterControls, clusters: list[int], packet: Packet) -> bool:
+    """Return whether a packet can start runs of some `clusters` now, without data from the bus."""
+    if not command_of(packet).loads or packet["segments"]:
+        return False
+    return not set(clusters).isdisjoint(packet["clusters"]) and controls.accepts(packet)
 
 
 def needs_bus(run: Run) -> bool:

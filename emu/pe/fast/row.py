@@ -49,6 +49,7 @@ class FastRow(Row):
         self._burst: FeedBurst | FeedStream | ReturnBurst | None = None
         self._holds = False  # whether a beat of the return bus is chosen and not requested yet
         self.assemble(units)
+        self.controls.coming_packet = self.bus.coming_packet
 
     # What the device calls
 
