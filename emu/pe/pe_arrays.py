@@ -72,16 +72,17 @@ class PeArrays:
     def start_mac(
         self,
         cluster: int,
-        base: NDArray[Any],
-        total: NDArray[Any],
-        limit: NDArray[Any],
+        base: NDArray[Any] | int,
+        total: NDArray[Any] | int,
+        limit: NDArray[Any] | int,
         balance: bool,
     ) -> None:
         """Set the state of a cluster to the start of a mac.
 
         `base`, `total` (the accumulator) and `limit` (the end of the activations) have shape
-        (PEs,). `balance` says whether the mac is balanced. The mac examines entries from the head
-        of the weight queue on. The caller has set their number, `mac_left`.
+        (PEs,), or are one number for all PEs. `balance` says whether the mac is balanced. The mac
+        examines entries from the head of the weight queue on. The caller has set their number,
+        `mac_left`.
         """
         state = self.state
         state.mac_next[cluster] = state.weight_head[cluster]

@@ -303,9 +303,9 @@ class LockstepAccumulator:
         self._finish(place, mac, mac.batch.outcome.part((mac.at, place)))
 
     def _start(self, place: int, mac: LockstepMac) -> None:
-        c, pes = self.clusters[place], self.shape.pes
-        base, total = np.full(pes, mac.base), np.full(pes, mac.accumulator)
-        self.arrays.start_mac(c, base, total, mac.limit[place], mac.batch.balances)
+        self.arrays.start_mac(
+            self.clusters[place], mac.base, mac.accumulator, mac.limit[place], mac.batch.balances
+        )
 
     def _finish(self, place: int, mac: LockstepMac, outcome: MacOutcome) -> None:
         state, c = self.state, self.clusters[place]

@@ -155,13 +155,15 @@ def _ends(op: Op, now: int) -> bool:
     return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)
 
 
-def _common(run: Run) -> dict[str, Any]:
-    """Return a copy of a run, so that the runs of several clusters can be compared.
-
-    Fields that may differ between the clusters of a group have fixed values in the copy.
-    """
-    ops = [{**op, "reads": 0} for op in run["ops"]]
-    return {**run, "span": None, "reach": 0, "ops": ops}
+def _are_alike(run: Run, other: Run) -> bool:
+    """Return whether two runs differ only in fields in which clusters of a group may differ."""
+    own: dict[str, Any] = {"span": None, "reach": 0, "ops": None}
+    if {**run, **own} != {**other, **own} or len(run["ops"]) != len(other["ops"]):
+        return False
+    return all(
+        one == two or {**one, "reads": 0} == {**two, "reads": 0}
+        for one, two in zip(run["ops"], other["ops"], strict=True)
+    )
 
 
 def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
@@ -173,8 +175,8 @@ def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
     state, lead = context.state, clusters[0]
     if any(state.units[cluster] != state.units[lead] for cluster in clusters):
         return False
-    first, *others = (_common(state.runs[cluster][0]) for cluster in clusters)
-    if any(other != first for other in others):
+    first, *others = (state.runs[cluster][0] for cluster in clusters)
+    if not all(_are_alike(first, other) for other in others):
         return False
     for name in BUFFER_FIELDS:
         values = getattr(state, name)[clusters, buffer]

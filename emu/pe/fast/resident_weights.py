@@ -87,6 +87,9 @@ class ResidentWeights:
         found = np.empty((len(self.at), base.size, self.at.shape[1]), source.dtype)
         count = max(_GATHERED // self.at.size, 1)
         for first in range(0, base.size, count):
+            if count == 1:
+                found[:, first] = source[bases[first] :].take(self.at)
+                continue
             at = self.at[:, None] + base[first : first + count, None]
             found[:, first : first + count] = source.take(at)
         return found
