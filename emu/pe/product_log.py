@@ -23,7 +23,11 @@ COLUMNS = 7
 
 
 class ProductLog:
-    """The products of one row. The accumulators of all its PEs have consecutive numbers."""
+    """A log of all products that the PEs of a row have computed.
+
+    The log names an accumulator by its number. The accumulators of all PEs of the row have
+    consecutive numbers.
+    """
 
     def __init__(self, item: Callable[[int, int], int]) -> None:
         # given the number of an announcement and an address: returns the size of the value there

@@ -133,8 +133,8 @@ class LayerTensors:
     def check_array(self, name: str, tensor: Tensor, values: Any) -> NDArray[Any]:
         """Return `values` as an array in the shape of `tensor`; messages call it `name`.
 
-        `values` must have the type of nnp's memory, and this shape or (rows, columns). Otherwise
-        the method raises `InputError`.
+        `values` must have the type of nnp's memory. Their shape must be that of `tensor`, or its
+        rows and columns. Otherwise the method raises `InputError`.
         """
         array = np.asarray(values)
         if array.dtype != self.dtype:

@@ -145,8 +145,9 @@ class BankTiming:
         return not (self.geometry.one_bus or self.timings.limits_activations)
 
     def is_complex(self, now: int) -> bool:
-        """Return whether the state relative to cycle `now` can have many cycles: those in which
-        blocks that still run occupy a command bus.
+        """Return whether the state relative to `now` may list many cycles of a command bus.
+
+        These are the cycles in which blocks that still run send commands.
         """
         return self.geometry.one_bus and max(self._free) > now
 

@@ -158,10 +158,10 @@ class Groups:
 
 
 def groups(value: Value, group: Indices, key: Indices) -> Groups | None:
-    """Return the value with one row for each group of elements; None if elements must be copied.
+    """Return the value with one row for each group of its elements.
 
-    `group` and `key` have, for each index of the flat array, the number of its group and its index
-    in the group.
+    The result is None if this is not possible without a copy of elements. `group` and `key` have,
+    for each index of the flat array, the number of its group and its index in the group.
     """
     count = int(group.max()) + 1
     arranged = regrouped(value, count)

@@ -54,7 +54,7 @@ class Columns:
 
     @property
     def full_groups(self) -> int:
-        """The number of groups that the channels fill; they do not overlap."""
+        """The number of groups with a channel in each lane. No two of them share a channel."""
         return self.channels // self.lanes
 
     @property
