@@ -109,6 +109,8 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
         "accepted",
     ),
     ("words", "fim 217895045\n", "refused"),  # a deadlock before an operation's end
+    # 65,282 vectors from external memory: the reference engine's time grew as their square
+    ("words", "nnp 51792811\n40 =0000\n57858 =00000000\n25 =ff\n58081 =7f\n", "refused"),
 )
 
 

@@ -26,9 +26,12 @@ class ReferenceArithmetic(NumberFormats):
     # Between arrays and numbers
 
     def _numbers(self, values: Host) -> list[Number]:
-        form = FORMATS[self.dtype]
+        return [FORMATS[self.dtype].read(bits) for bits in self._bits(values)]
+
+    def _bits(self, values: Host) -> list[int]:
+        """Return the bits of each value, in the order of the flat array."""
         bits = np.ascontiguousarray(values).view(f"u{self.dtype.itemsize}")
-        return [form.read(item) for item in bits.ravel().tolist()]
+        return bits.ravel().tolist()
 
     def _array(self, numbers: list[Number], shape: tuple[int, ...]) -> Host:
         form = FORMATS[self.dtype]
@@ -43,9 +46,10 @@ class ReferenceArithmetic(NumberFormats):
         native = values.shape[-1]
         blocks = quantiser.blocks(native)
         size = native // blocks
-        numbers = self._numbers(values)
-        for place, number in enumerate(numbers):
-            if number.kind == "nan":
+        numbers: list[Number] = []
+        for place, bits in enumerate(self._bits(values)):
+            numbers.append(FORMATS[self.dtype].read(bits))
+            if numbers[-1].kind == "nan":
                 raise NotANumber(tuple(int(x) for x in np.unravel_index(place, values.shape)))
         codes, exponents = [], []
         for start in range(0, len(numbers), size):

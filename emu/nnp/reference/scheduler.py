@@ -88,7 +88,7 @@ class ReferenceScheduler:
             def is_ready(cycle: int, ready: int = ready) -> bool:
                 return cycle >= ready
 
-            times.append(self._first(now, arrives, is_ready))
+            times.append(self._first(max(now, free), arrives, is_ready))
             rates.append(self._rate(chain.source, place))
             free = times[-1] + rates[-1]
         return np.array([times], np.int64), np.array([rates], np.int64)
