@@ -206,6 +206,22 @@ def test_additions_after_the_last_segment(count: int) -> None:
     assert fast.row.controls.groups > 0
 
 
+@pytest.mark.parametrize("extra", [1, 2, 5])
+def test_segments_that_no_ld_takes(extra: int) -> None:
+    """Segments of sums are left over at the end of a loop without `ld psums`: a fault."""
+    config = {"pe.clusters": 2, "pe.pes": 2, "pe.element": "int8"}
+    unit = Unit(config, data_at=0x800)
+    lines = "ld activations base=0", "ld weights", "mac base=0 acc=0", "spu nonsf src=0 dst=0"
+    unit.config_packet(PRODUCT, *lines, steps=[(3, 1, 1, 0)], state=RQ, pipeline=4, inner=6)
+    x, weights = unit.dense(np.arange(16)), unit.weights(np.arange(1, 65).reshape(4, 16))
+    sums = [unit.psums(np.ones((2, 2, 1), int)) for _ in range(extra)]
+    unit.exe(PRODUCT, x, weights, *sums, last=1)
+    stop = interrupted(unit, [])[0].device.stopped
+    assert stop is not None
+    assert stop.fault is not None
+    assert stop.fault.kind == "segment mismatch"
+
+
 def test_floating_sums_form_no_group() -> None:
     """Floating sums form no group, because they depend on the order of additions."""
     config: dict[str, Any] = {"pe.element": "fp16"}

@@ -202,6 +202,8 @@ def _added(
     first, taken = run["iteration"], run["taken"]
     _, end = loop.lifecycle.steps_of(run, first, taken)
     loads = end - taken  # of an iteration
+    if not loads:
+        return None  # no ld takes the segments, which is a fault at the end of the run
     # The last state of the run contains only steps of its last iteration.
     segments = run["segments"][taken:-1]  # the bus itself sends the last one, as in `_streamed`
     count = min(run["iterations"] - 1 - first, len(segments) // loads, _MOST)
