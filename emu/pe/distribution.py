@@ -43,11 +43,11 @@ class Distribution:
         state = self.state
         if state.packet is not None or state.next_packet < 0:
             return
-        address = state.next_packet
-        if self.context.memory.peek(address, 1)[0] == END_OF_LIST:
+        address, following = state.next_packet, self._read_next()
+        if following is None:
             state.next_packet = -1
             return
-        packet, state.next_packet = self.reader.read(address, state.packets)
+        packet, state.next_packet = following
         command_of(packet).check(packet, self.shape.address(address))
         state.packet = packet
         state.packets += 1
@@ -60,13 +60,21 @@ class Distribution:
         state = self.state
         if state.packet is not None:
             return None if state.packet["opened"] else cast(Packet, state.packet)
-        address = state.next_packet
-        if address < 0 or self.context.memory.peek(address, 1)[0] == END_OF_LIST:
-            return None
         try:
-            return self.reader.read(address, state.packets)[0]
+            following = None if state.next_packet < 0 else self._read_next()
         except Fault:
             return None
+        return None if following is None else following[0]
+
+    def _read_next(self) -> tuple[Packet, int] | None:
+        """Return the next packet of the list, and the offset after it; None at the list's end.
+
+        The caller ensures that the list has not ended yet. Raises `Fault`.
+        """
+        state = self.state
+        if self.context.memory.peek(state.next_packet, 1)[0] == END_OF_LIST:
+            return None
+        return self.reader.read(state.next_packet, state.packets)
 
     # The bus
 
