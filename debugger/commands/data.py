@@ -22,7 +22,7 @@ from macaw.debugger.commands.operands import (
 )
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.usage import quote
-from macaw.debugger.values import differences, type_text
+from macaw.debugger.values import AccessError, array_of, differences, type_text
 from macaw.emu.bfloat16 import BFLOAT16
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def _as_array(line: Line, value: Any) -> NDArray[Any]:
     Raises `CommandError` if it is neither a number nor an array of numbers.
     """
     try:
-        array = np.asarray(value)
-    except ValueError:  # the rows of the list have different lengths
+        array = array_of(value)
+    except AccessError:  # the rows of the list have different lengths
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
         raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
