@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Stop
+from macaw.emu.pe.fast import resident_weights
 from macaw.emu.pe.fast.resident_balanced import BalancedResidentWeights
 from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
 from macaw.emu.pe.fast.row import FastRow
@@ -220,6 +221,19 @@ def test_segments_that_no_ld_takes(extra: int) -> None:
     assert stop is not None
     assert stop.fault is not None
     assert stop.fault.kind == "segment mismatch"
+
+
+@pytest.mark.parametrize("order", ["first", "two places"])
+@pytest.mark.parametrize("looked_up", [1, 1 << 20])
+def test_activations_are_gathered_in_parts(
+    order: str, looked_up: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each mac alone, as in long rows, or all macs at once."""
+    monkeypatch.setattr(resident_weights, "_GATHERED", looked_up)
+    for seed in range(6):
+        fast, _ = interrupted(LoopMaker(seed, order).loop().unit, [])
+        assert isinstance(fast.row, FastRow)
+        assert fast.row.controls.groups > 0
 
 
 def test_floating_sums_form_no_group() -> None:

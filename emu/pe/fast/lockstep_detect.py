@@ -155,7 +155,7 @@ def _ends(op: Op, now: int) -> bool:
     return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)
 
 
-def _are_alike(run: Run, other: Run) -> bool:
+def _runs_match(run: Run, other: Run) -> bool:
     """Return whether two runs differ only in fields in which clusters of a group may differ."""
     own: dict[str, Any] = {"span": None, "reach": 0, "ops": None}
     if {**run, **own} != {**other, **own} or len(run["ops"]) != len(other["ops"]):
@@ -176,7 +176,7 @@ def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
     if any(state.units[cluster] != state.units[lead] for cluster in clusters):
         return False
     first, *others = (state.runs[cluster][0] for cluster in clusters)
-    if not all(_are_alike(first, other) for other in others):
+    if not all(_runs_match(first, other) for other in others):
         return False
     for name in BUFFER_FIELDS:
         values = getattr(state, name)[clusters, buffer]
