@@ -3,7 +3,9 @@
 The first command records, once for a commit, which test executes which line. The second command
 makes mutants of product lines and runs the nearest tests on each mutant. It prints the mutants that
 survive, and their number. `--modules` limits the mutants to some folders or modules, `--only N`
-repeats one mutant. With `--tests`, each command runs the given tests instead.
+repeats one mutant. With `--tests`, each command runs the given tests instead. With `--without`, the
+mutants are of lines that the given tests execute: the command prints those that these tests alone
+notice.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 
 from tests.mutants import copies, serving
 from tests.mutants.choosing import Choice, Chooser, Lines, drawn
+from tests.mutants.mutations import Mutant
 from tests.mutants.paths import JOBS, LINES, PACKAGE, ROOMS, TREE, room_of
 
 OUTCOMES = {"test": "ended by a test", serving.TIME: "ended by its time", "": "survived"}
@@ -105,6 +108,32 @@ def session(room: str, given: argparse.Namespace, count: int) -> Counter[str]:
     return counts
 
 
+def losses(
+    chooser: Chooser, mutants: Sequence[Mutant], jobs: Path = JOBS, extra: Path | None = None
+) -> list[tuple[Mutant, str]]:
+    """The mutants that only tests left out of the chooser notice, each with such a test.
+
+    It prints how many mutants the other tests notice.
+    """
+    said = judged([*map(chooser.choice, mutants)], chooser.tree, jobs, extra)
+    left = [mutant for mutant, name in zip(mutants, said, strict=True) if not name]
+    print(f"{len(mutants)} mutants: other tests notice {len(mutants) - len(left)}", flush=True)
+    choices = [chooser.choice(mutant, left_out=True) for mutant in left]
+    said = judged(choices, chooser.tree, jobs, extra)
+    return [(mutant, name) for mutant, name in zip(left, said, strict=True) if name]
+
+
+def print_losses(tests: Sequence[str], count: int, seed: int) -> int:
+    """Print the mutants that no other tests than these notice; return how many they are."""
+    chooser = Chooser(TREE, Lines(LINES), tests)
+    lost = losses(chooser, chooser.executed_by_left_out(count, seed))
+    for mutant, name in lost:
+        text = (TREE / mutant.path).read_text("utf-8")
+        print(f"\n{mutant.path}:{mutant.lines[0]}, {mutant.kind}\n{mutant.diff(text)}\nonly {name}")
+    print(f"only these tests notice {len(lost)}")
+    return len(lost)
+
+
 def rooms_of(room: str | None, modules: Sequence[str]) -> list[str]:
     """The given room, or the rooms of the given modules, or all rooms."""
     if room is not None:
@@ -127,12 +156,21 @@ def main() -> int:
     parser.add_argument(
         "--tests", nargs="+", default=[], help="map or run these tests, not all or the nearest"
     )
+    parser.add_argument(
+        "--without",
+        nargs="+",
+        default=[],
+        metavar="TEST",
+        help="find what no other tests than these notice",
+    )
     given = parser.parse_args()
     if given.map:
         copies.record(given.tests)
         return 0
     copies.recover(TREE)
     copies.refresh(["tests/mutants", *given.tests])
+    if given.without:
+        return 1 if print_losses(given.without, given.count, given.seed) else 0
     rooms = rooms_of(given.room, given.modules)
     counts: Counter[str] = Counter()
     for number, room in enumerate(rooms):

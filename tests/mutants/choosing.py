@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, zip_longest
@@ -116,10 +116,15 @@ def drawn(
         for path in sorted(str(file.relative_to(tree)) for file in files)
         if room_of(path) == room and (not modules or path.startswith(beginnings))
     }
+    return _draw([each for path in texts for each in mutants(path, texts[path])], texts, count, rng)
+
+
+def _draw(
+    among: Iterable[Mutant], texts: Mapping[str, str], count: int, rng: Random
+) -> list[Mutant]:
     by_kind: dict[str, list[Mutant]] = defaultdict(list)
-    for path, text in texts.items():
-        for each in mutants(path, text):
-            by_kind[each.kind].append(each)
+    for each in among:
+        by_kind[each.kind].append(each)
     found: list[Mutant] = []
     while len(found) < count and any(by_kind.values()):
         kind = rng.choice([kind for kind in KINDS if by_kind[kind]])
@@ -130,17 +135,33 @@ def drawn(
 
 
 class Chooser:
-    """Finds the tests of a mutant."""
+    """Finds the tests of a mutant, without the tests of some functions and files."""
 
-    def __init__(self, tree: Path, lines: Lines) -> None:
+    def __init__(self, tree: Path, lines: Lines, without: Sequence[str] = ()) -> None:
         self.tree, self.lines = tree, lines
+        self.left_out = {each.name for each in lines.tests if _is_of(each, without)}
         self._texts: dict[str, str] = {}
 
-    def choice(self, mutant: Mutant) -> Choice:
+    def executed_by_left_out(self, count: int, seed: int) -> list[Mutant]:
+        """Draw mutants of lines that the tests left out execute, of each kind alike."""
+        tests = [each for each in self.lines.tests if each.name in self.left_out]
+        met = set(np.unique(np.concatenate([each.places for each in tests])).tolist())
+        paths = sorted({path for (path, _), place in self.lines.numbers.items() if place in met})
+        among = [
+            each
+            for path in paths
+            for each in mutants(path, self._text(path))
+            if met & self.lines.places(path, self._executed(each))
+        ]
+        return _draw(among, self._texts, count, Random(seed))
+
+    def choice(self, mutant: Mutant, *, left_out: bool = False) -> Choice:
+        """The tests of a mutant; with `left_out`, those that are left out otherwise."""
         places = self.lines.places(mutant.path, self._executed(mutant))
         tests = self.lines.tests_of(places)
         if not tests:
             tests = [each for each in self.lines.tests if self._nearness(mutant.path, each.file)]
+        tests = [each for each in tests if (each.name in self.left_out) == left_out]
         afresh = not mutant.functions or bool(places & self.lines.at_collection)
         return Choice(mutant, tuple(self._ordered(mutant.path, tests)), afresh)
 
@@ -195,6 +216,10 @@ class Chooser:
         if path not in self._texts:
             self._texts[path] = (self.tree / path).read_text("utf-8")
         return self._texts[path]
+
+
+def _is_of(test: RecordedTest, names: Sequence[str]) -> bool:
+    return bool({test.name, test.function, test.file} & set(names))
 
 
 def _first(node: ast.FunctionDef) -> int:

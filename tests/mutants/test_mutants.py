@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -157,24 +156,35 @@ def test_of_another_thing():
 """
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="recording needs sys.monitoring")
-@pytest.mark.may_skip_in_ci
-def test_a_mutant_is_ended_by_the_test_that_executes_it_and_another_survives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+needs_monitoring = pytest.mark.skipif(
+    sys.version_info < (3, 12), reason="recording needs sys.monitoring"
+)
+
+
+def recorded_lines(tree: Path, tests: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a tree with MODULE and these tests, record the lines; return the recording's folder."""
     for name, text in {
         "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib -p no:macaw"\npythonpath = ["src", "."]\nmarkers = ["once"]\n',
         "src/macaw/__init__.py": "",
         "src/macaw/emu/__init__.py": "",
         "src/macaw/emu/m.py": MODULE,
-        "tests/emu/test_m.py": textwrap.dedent(TESTS),
+        "tests/emu/test_m.py": tests,
     }.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, "utf-8")
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text, "utf-8")
     monkeypatch.setenv("PYTHONSAFEPATH", "1")
-    lines = tmp_path / "lines"
+    lines = tree / "lines"
     lines.mkdir()
-    copies.record_folder(tmp_path, "tests", lines / "tests.npz", extra=ROOT)
+    copies.record_folder(tree, "tests", lines / "tests.npz", extra=ROOT)
+    return lines
+
+
+@needs_monitoring
+@pytest.mark.may_skip_in_ci
+def test_a_mutant_is_ended_by_the_test_that_executes_it_and_another_survives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = recorded_lines(tmp_path, TESTS, monkeypatch)
     chooser = Chooser(tmp_path, Lines(lines))
 
     def choice(kind: str, number: int = 0) -> Choice:
@@ -190,6 +200,37 @@ def test_a_mutant_is_ended_by_the_test_that_executes_it_and_another_survives(
     assert said[2].startswith("tests/emu/test_m.py::test_small")
     assert said[3] == "tests/emu/test_m.py::test_small"
     assert (tmp_path / "src/macaw/emu/m.py").read_text("utf-8") == MODULE
+
+
+MORE_TESTS = """
+def test_twin():
+    assert clipped(1) == 6
+
+
+def test_limit():
+    try:
+        clipped(9)
+    except ValueError:
+        return
+    assert False
+"""
+
+
+@needs_monitoring
+@pytest.mark.may_skip_in_ci
+def test_what_a_test_alone_notices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = recorded_lines(tmp_path, TESTS + MORE_TESTS, monkeypatch)
+
+    def lost(test: str) -> set[tuple[str, str]]:
+        chooser = Chooser(tmp_path, Lines(lines), [f"tests/emu/test_m.py::{test}"])
+        found = chooser.executed_by_left_out(100, 1)
+        assert {each.path for each in found} == {"src/macaw/emu/m.py"}
+        lost = tool.losses(chooser, found, tmp_path / "jobs.json", extra=ROOT)
+        assert {name for _, name in lost} <= {f"tests/emu/test_m.py::{test}"}
+        return {(each.kind, MODULE.splitlines()[each.lines[0] - 1].split()[0]) for each, _ in lost}
+
+    assert lost("test_twin") == set()
+    assert lost("test_limit") == {("boolean", "if"), ("removal", "raise")}
 
 
 def test_defaults_are_read_by_the_first_line_of_their_function() -> None:
