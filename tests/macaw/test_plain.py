@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import io
 import os
@@ -15,6 +16,7 @@ from unittest import mock
 
 import click
 import numpy as np
+import onnx
 import pytest
 from prompt_toolkit.shortcuts import CompleteStyle
 from rich.table import Table
@@ -26,6 +28,8 @@ from macaw.debugger.commands.answers import Answer
 from macaw.terminal import plain, progress_bar
 from macaw.terminal.plain_answers import plain_answer_text
 from macaw.terminal.progress_bar import ProgressBar
+from tests.lowering.net.models import ModelBuilder
+from tests.macaw import fim_models
 from tests.macaw.command_runs import run_here
 from tests.macaw.conftest import LAYER, ROOT
 from tests.macaw.terminal import Terminal
@@ -73,7 +77,7 @@ RUNS = {
         "quantise {model} --data {data} -o {out}.onnx",
         r"^layer \S+; operator \w+; types int8>int8; scale \S+; own dB [\d.]+; dB [\d.]+; mean ",
     ),
-    "estimate": ("estimate {model}", r"^layer \S+; operation .+; core pe; output \d"),
+    "estimate": ("estimate {small}", r"^layer \S+; operation .+; core pe; output \d"),
 }  # fmt: skip
 
 
@@ -90,6 +94,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     folder = tmp_path_factory.mktemp("plain")
     (folder / "wrong.s").write_text(PROGRAM)
     np.save(folder / "data.npy", np.load(NETWORK / "pixels.npy").reshape(-1, 1, 8, 8)[:8])
+    fim_models.saved(folder / "graph.onnx", fim_models.MATMUL)
+    builder = ModelBuilder(0, (1, 1, 4, 4))
+    builder.conv("only", 2, 1)
+    onnx.save(builder.model(), folder / "small.onnx")
     elf = folder / "layer.elf"
     assert run_here(["asm", LAYER / "layer.s", "-o", elf], folder).returncode == 0
     return {
@@ -98,7 +106,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         "out": folder / "out",
         "data": folder / "data.npy",
         "weights": LAYER / "weights.npy",
-        "graph": ROOT / "programs" / "digits_fim" / "digits.onnx",
+        "graph": folder / "graph.onnx",
+        "small": folder / "small.onnx",
         "model": NETWORK / "digits.onnx",
     }
 
@@ -110,7 +119,8 @@ class Tty(io.TextIOWrapper):
         return True
 
 
-def shown(words: list[str], *, delay: float = 1e6, **variables: str) -> str:
+@functools.cache  # tests compare what the same commands print
+def shown(*words: str, delay: float = 1e6, **variables: str) -> str:
     """Run a command on a terminal of 100 columns; bars appear after `delay` seconds."""
     left_out = ("NO_COLOR", "MACAW_PLAIN", "FORCE_COLOR", "COLORTERM", "CI")
     kept = {name: value for name, value in os.environ.items() if name not in left_out}
@@ -124,7 +134,7 @@ def shown(words: list[str], *, delay: float = 1e6, **variables: str) -> str:
         mock.patch.object(sys, "stdout", streams[0]),
         mock.patch.object(sys, "stderr", streams[1]),
     ):
-        run_command(words)
+        run_command(list(words))
     for stream in streams:
         stream.detach()
     return written.getvalue().decode()
@@ -137,7 +147,7 @@ def words_of(name: str, files: dict[str, object]) -> list[str]:
 @pytest.mark.once
 @pytest.mark.parametrize("name", RUNS)
 def test_what_a_terminal_shows(name: str, files: dict[str, object]) -> None:
-    text = shown([*words_of(name, files), "--plain"])
+    text = shown(*words_of(name, files), "--plain")
     assert DRAWN.findall(text) == []
     assert re.search(RUNS[name][1], text, re.M), text
     assert not re.search(r"(?m)(?:^|; )(\w+) \1;", text), "a heading is a record"
@@ -148,9 +158,9 @@ def test_what_a_terminal_shows(name: str, files: dict[str, object]) -> None:
 @pytest.mark.parametrize("name", ["profile", "isa", "asm"])
 def test_the_environment_chooses_it_too(name: str, files: dict[str, object]) -> None:
     words = words_of(name, files)
-    option = shown([*words, "--plain"])
-    assert shown(words, MACAW_PLAIN="1") == option
-    assert shown(words, MACAW_PLAIN="0") == shown(words) != option
+    option = shown(*words, "--plain")
+    assert shown(*words, MACAW_PLAIN="1") == option
+    assert shown(*words, MACAW_PLAIN="0") == shown(*words) != option
 
 
 @pytest.mark.once
@@ -159,12 +169,12 @@ def test_colours_say_nothing_that_the_text_does_not_say(
     name: str, files: dict[str, object]
 ) -> None:
     words = words_of(name, files)
-    coloured = shown(words, TERM="xterm")  # 16 colours
+    coloured = shown(*words, TERM="xterm")  # 16 colours
     assert "\x1b[" in coloured
     assert not re.search(r"\x1b\[[\d;]*[34]8;", coloured)
     without = re.sub(r"\x1b\[[\d;]*m", "", coloured)
-    assert re.sub(r"\x1b\[[\d;]*m", "", shown(words, NO_COLOR="1")) == without
-    assert re.sub(r"\x1b\[[\d;]*m", "", shown(words)) == without
+    assert re.sub(r"\x1b\[[\d;]*m", "", shown(*words, NO_COLOR="1")) == without
+    assert re.sub(r"\x1b\[[\d;]*m", "", shown(*words)) == without
 
 
 @pytest.mark.once
@@ -263,5 +273,5 @@ def test_long_commands_show_progress(
 ) -> None:
     """Long commands print progress as lines, here without the usual delay."""
     monkeypatch.setattr(progress_bar, "LINES_APART", 0.01)
-    text = shown([*words_of(name, files), "--plain"], delay=0.0)
+    text = shown(*words_of(name, files), "--plain", delay=0.0)
     assert re.search(rf"^{what}: \d+ s$", text, re.M), text
