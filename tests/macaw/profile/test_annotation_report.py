@@ -13,12 +13,10 @@ import pytest
 from rich.console import Console
 
 import macaw
-from docs.shown import made, page
 from macaw.cli import run_command
 from macaw.profiling.annotation import Annotation
 from macaw.profiling.annotation_report import print_annotation
 from macaw.profiling.annotation_view import Choice, of_cores
-from tests.macaw.command_runs import run_shown
 from tests.programs.profiled import SIX_CORES, make_six_cores
 
 pytestmark = pytest.mark.once
@@ -110,11 +108,6 @@ def numbers(text: str) -> list[int]:
     end = heading.index("run") + len("run")
     cells = [line[:end].strip().replace(",", "") for line in lines[1:]]
     return [int(cell) for cell in cells if cell.isdigit()]
-
-
-def test_the_page_shows_what_the_commands_print() -> None:
-    text = page("annotate").read_text("utf-8")
-    assert made(text, "annotate", run_shown) == text
 
 
 def test_a_report(tool: Tool) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +22,7 @@ from tests.macaw.generated_commands import (
     profile_options,
     run,
 )
+from tests.macaw.profile.shared_runs import shared_runs
 from tests.recorded import check, summary
 from tests.small_programs import PROGRAMS
 
@@ -29,6 +30,12 @@ pytestmark = pytest.mark.once
 RECORDED = Path(__file__).parent / "recorded"
 NAMES = tuple(PROGRAMS)
 MOST = 24  # lines of one answer that are recorded
+
+
+@pytest.fixture(autouse=True)
+def _shared_runs() -> Iterator[None]:
+    with shared_runs():
+        yield
 
 
 def _rounded(value: Any) -> Any:
