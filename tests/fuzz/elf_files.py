@@ -47,19 +47,32 @@ VALUES: tuple[Any, ...] = (
 
 
 @cache
-def corpus() -> tuple[bytes, ...]:
-    """Files of the repository, a foreign file and a linked file; some have no section headers."""
-    found = []
-    for text, folder in source_text.corpus():
-        try:
-            data = elf.write(assemble(Source(text, "corpus.s", folder)))
-        except AssemblyError:
-            continue
-        if len(data) <= BIGGEST:
-            found.append(data)
+def _assembled(number: int) -> bytes:
+    """The file of a source of the corpus; nothing if it has an error or its file is too big."""
+    text, folder = source_text.corpus()[number]
+    try:
+        data = elf.write(assemble(Source(text, "corpus.s", folder)))
+    except AssemblyError:
+        return b""
+    return data if len(data) <= BIGGEST else b""
+
+
+@cache
+def _others() -> tuple[bytes, ...]:
+    """A foreign file and a linked file, with and without section headers."""
     foreign = (source_text.ROOT / "tests/emu/c/tour.elf").read_bytes()
     linked = (source_text.ROOT / "programs/c_layer/c_layer.elf").read_bytes()
-    return (*found, foreign, linked, *(_stripped(data) for data in (found[0], found[-1], foreign)))
+    return (foreign, linked, _stripped(foreign), _stripped(linked))
+
+
+def _file(rng: Random) -> bytes:
+    """A file; few examples need few files, so a source is assembled when it is first drawn."""
+    if rng.random() < 0.05:
+        return rng.choice(_others())
+    sources = [x for x, (_, folder) in enumerate(source_text.corpus()) if folder.name != "err"]
+    while not (found := _assembled(rng.choice(sources))):
+        pass
+    return _stripped(found) if rng.random() < 0.02 else found
 
 
 def _stripped(data: bytes) -> bytes:
@@ -70,7 +83,7 @@ def _stripped(data: bytes) -> bytes:
 
 def make(rng: Random) -> Example[bytes]:
     """A good file with some damage."""
-    origin = rng.choice(corpus())
+    origin = _file(rng)
     data = bytearray(origin)
     for _ in range(mutate.several(rng)):
         rng.choice(_DAMAGES)(rng, data)
@@ -245,7 +258,7 @@ def _contents(rng: Random, data: bytearray) -> None:
 
 
 def _spliced(rng: Random, data: bytearray) -> None:
-    mutate.spliced(rng, data, rng.choice(corpus()))
+    mutate.spliced(rng, data, _file(rng))
 
 
 _DAMAGES = (
