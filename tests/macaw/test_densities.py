@@ -12,6 +12,7 @@ import pytest
 
 import macaw as api
 from benchmarks.networks import light
+from macaw.isa.config import load
 from macaw.lowering.net.densities import shares, with_shares
 from macaw.lowering.net.network import NetTensor, Network
 from tests.lowering.net.models import float_model
@@ -21,6 +22,7 @@ from tests.macaw.sparse_networks import images, sparse_model
 pytestmark = pytest.mark.once
 
 ROOT = Path(__file__).parents[2]
+TINY = ("--device", "tiny")
 
 
 def test_the_mean_share_of_some_runs() -> None:
@@ -34,7 +36,7 @@ def test_the_mean_share_of_some_runs() -> None:
 
 def test_predictions_are_nearer_to_the_cycles() -> None:
     data = images(6)
-    dense, counted = (api.compile(sparse_model(), data=x) for x in (None, data))
+    dense, counted = (api.compile(sparse_model(), device="tiny", data=x) for x in (None, data))
     errors = []
     for network in (dense, counted):
         run = network.run(x=data[-1:])
@@ -43,7 +45,7 @@ def test_predictions_are_nearer_to_the_cycles() -> None:
         errors.append(predicted / sum(layer.cycles for layer in run.layers) - 1)
     assert errors[0] > 0.2
     assert abs(errors[1]) < 0.1
-    estimated = api.estimate(sparse_model(), data=data)
+    estimated = api.estimate(sparse_model(), device="tiny", data=data)
     assert [x.predicted for x in estimated.layers] == [x.predicted for x in counted.layers]
 
 
@@ -59,30 +61,32 @@ def test_squeezenet_as_the_page_says() -> None:
 
 
 def test_a_model_of_real_numbers_is_quantised_with_the_data() -> None:
-    data = np.random.default_rng(1).uniform(-2, 2, (8, 2, 6, 9)).astype(np.float32)
-    found = api.estimate(float_model(), dims={"rows": 6}, data=data)
+    data = np.random.default_rng(1).uniform(-2, 2, (8, 2, 4, 9)).astype(np.float32)
+    device, dims = load("tiny").changed({"pe.rows": 1, "pe.clusters": 1}), {"rows": 4}
+    found = api.estimate(float_model(), device=device, dims=dims, data=data)
     assert found.is_calibrated
-    quantised = api.quantise(float_model(), data, dims={"rows": 6})
-    assert found.cycles == api.estimate(quantised.model, data=data).cycles
-    assert not api.estimate(float_model(), dims={"rows": 6}).is_calibrated
+    quantised = api.quantise(float_model(), data, dims=dims)
+    assert found.cycles == api.estimate(quantised.model, device=device, data=data).cycles
+    assert not api.estimate(float_model(), device=device, dims=dims).is_calibrated
 
 
 def test_commands_take_the_data(macaw: Macaw, tmp_path: Path) -> None:
     onnx.save(sparse_model(), tmp_path / "m.onnx")
     np.save(tmp_path / "x.npy", images(2))
-    dense = json.loads(macaw("estimate", "m.onnx", "--json").stdout)["cycles"]
+    dense = json.loads(macaw("estimate", "m.onnx", *TINY, "--json").stdout)["cycles"]
     for words in (["x.npy"], ["x=x.npy"]):
-        done = macaw("estimate", "m.onnx", "--data", *words, "--json")
+        done = macaw("estimate", "m.onnx", *TINY, "--data", *words, "--json")
         counted = json.loads(done.stdout)["cycles"]
         assert counted < 0.9 * dense
-    done = macaw("compile", "m.onnx", "--data", "x.npy", "-o", "net", "--report", "json")
+    words = ["--data", "x.npy", "-o", "net", "--report", "json"]
+    done = macaw("compile", "m.onnx", *TINY, *words)
     assert sum(x["predicted"] for x in json.loads(done.stdout)["layers"]) == counted
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (np.zeros((2, 8, 3, 20), np.float32), "a sample of the input 'x' is 1 × 8 × 3 × 20; the model takes 1 × 8 × 20 × 20"),
+        (np.zeros((2, 8, 3, 12), np.float32), "a sample of the input 'x' is 1 × 8 × 3 × 12; the model takes 1 × 8 × 12 × 12"),
         (np.zeros((2, 2), np.float32), "the data of the input x: an array of the shape (2, 2)"),
         ({"y": np.zeros(3)}, "the model has no input 'y'"),
     ],
