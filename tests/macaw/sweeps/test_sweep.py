@@ -7,7 +7,6 @@ import io
 import json
 import re
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,9 @@ from macaw.isa import config
 from macaw.profiling.energy_table import default_table
 from macaw.sweeps import measuring, sweeping
 from macaw.sweeps.points import Outcome, Point
-from macaw.sweeps.sweeping import _Job
+from tests.lowering.net.models import ModelBuilder
 from tests.macaw.conftest import ROOT, Macaw
+from tests.macaw.sweeps import slow_points
 
 LAYER = ROOT / "programs" / "layer"
 SETTINGS = {"dma.width": [16, 32], "pe.load_queue_1": [2, 8]}
@@ -60,31 +60,35 @@ def test_each_point_is_a_run_on_its_device(layer: Path) -> None:
 
 @pytest.mark.once
 def test_an_operation_is_lowered_for_each_device(tmp_path: Path) -> None:
-    weights = np.random.default_rng(0).integers(-5, 6, (16, 32)).astype(np.int8)
+    weights = np.random.default_rng(0).integers(-5, 6, (8, 16)).astype(np.int8)
     np.save(tmp_path / "w.npy", weights)
-    lower = {"operation": "spmm", "weights": tmp_path / "w.npy", "rows": 4}
+    lower = {"operation": "spmm", "weights": tmp_path / "w.npy", "rows": 2}
     found = macaw.sweep(settings={"dma.width": [16, 64]}, lower=lower)
     for outcome in found.outcomes:
         device = config.load("base").changed(dict(outcome.point.settings))
-        lowering = macaw.lower("spmm", weights, rows=4, device=device)
+        lowering = macaw.lower("spmm", weights, rows=2, device=device)
         assert outcome.metrics["cycles"] == lowering.measure().cycles
         assert outcome.metrics["predicted"] == lowering.cost.cycles
 
 
 @pytest.mark.once
 def test_a_network_is_compiled_for_each_device(tmp_path: Path) -> None:
-    net = ROOT / "programs" / "network" / "net"
-    pixels = np.load(ROOT / "programs" / "network" / "pixels.npy")[0]
-    image = (np.moveaxis(pixels, -1, 0)[None] / 8).astype(np.float32)
+    builder = ModelBuilder(3, (1, 2, 4, 4))
+    builder.conv("image", 4, 3)
+    builder.flatten()
+    builder.gemm("classes", 3)
+    net = tmp_path / "net"
+    macaw.compile(builder.model(), device="tiny").write(net)
+    image = np.random.default_rng(9).normal(size=(1, 2, 4, 4)).astype(np.float32)
     np.save(tmp_path / "image.npy", image)
-    found = macaw.sweep(
-        net, settings={"dma.width": [32, 64]}, inputs={"image": tmp_path / "image.npy"}
-    )
+    found = macaw.sweep(net, settings={"dma.width": [8, 16]}, inputs={"x": tmp_path / "image.npy"})
     assert [outcome.refused for outcome in found.outcomes] == ["", ""]
     network = macaw.load_network(net)
-    device = network.config.changed({"dma.width": 64})
-    again = macaw.compile(net / "model.onnx", device=device).run(image=image)
-    assert found.outcomes[1].metrics["cycles"] == again.cycles
+    device = network.config.changed({"dma.width": 16})
+    again = macaw.compile(net / "model.onnx", device=device).run(x=image)
+    assert (
+        found.outcomes[1].metrics["cycles"] == again.cycles != found.outcomes[0].metrics["cycles"]
+    )
     assert found.outcomes[1].metrics["pe.busy"] == again.busy["pe"]
 
 
@@ -202,19 +206,14 @@ def test_processes_give_the_same_and_write_the_files(layer: Path, tmp_path: Path
     assert len(list((tmp_path / "kept" / "points").iterdir())) == 4
 
 
-def slow(job: _Job) -> Outcome:
-    time.sleep(0.4)
-    return measuring.measure(job.subject, job.point)
-
-
 @pytest.mark.once
 def test_a_cluster_of_which_a_worker_is_killed(
     layer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A cluster gives each point once, although one of two workers is killed during the sweep."""
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr(sweeping, "_run", slow)
     expected = sweep_layer(layer, repeat=2, jitter=1)
+    monkeypatch.setattr(sweeping, "_run", slow_points.run)
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
@@ -276,7 +275,7 @@ def test_csv_and_json_have_all(macaw: Macaw, layer: Path) -> None:
 
 def test_lower_takes_the_words_of_macaw_lower(macaw: Macaw, tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", np.ones((8, 16), np.int8))
-    done = macaw("sweep", "--lower", "spmm -w w.npy --rows 4", "--set", "dma.width=16,32")
+    done = macaw("sweep", "--lower", "spmm -w w.npy --rows 2", "--set", "dma.width=16,32")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].split() == [
         "dma.width", "cycles", "predicted", "external_bytes",
@@ -347,7 +346,7 @@ def test_each_point_has_its_energy(layer: Path, tmp_path: Path) -> None:
         energy = macaw.profile(
             macaw.assemble(layer / "layer.s", device=device),
             x=np.load(layer / "x.npy"),
-            options=macaw.ProfileOptions(energy=default_table()),
+            options=macaw.ProfileOptions(energy=default_table(), findings=False),
         ).energy
         assert energy is not None
         assert outcome.metrics["picojoules"] == pytest.approx(energy.total)
@@ -377,7 +376,7 @@ def test_energies_of_lowered_operations(tmp_path: Path) -> None:
     saved_graph(tmp_path / "m.onnx")
     np.save(tmp_path / "w.npy", np.ones((8, 16), np.int8))
     for lower, core in (
-        ({"operation": "spmm", "weights": tmp_path / "w.npy", "rows": 4}, "pe[0]"),
+        ({"operation": "spmm", "weights": tmp_path / "w.npy", "rows": 2}, "pe[0]"),
         ({"graph": tmp_path / "m.onnx", "dims": {"n": 20}, "device": "tiny"}, "fim[0]"),
     ):
         (outcome,) = macaw.sweep(settings={"dma.width": [32]}, lower=lower, energy="").outcomes
