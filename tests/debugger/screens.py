@@ -51,8 +51,8 @@ SCREEN_SIZES = ((80, 24), (120, 40), (200, 50), (50, 12))
 
 SCREEN_STORIES = {
     "pe": (
-        "digits_mlp",
-        ["stepc 1300", "focus pe[1,0].3", "stepc 300", "display acc0", "stepc 20"],
+        "six_cores",
+        ["stepc 1380", "focus pe[0,1].2", "stepc 40", "display acc0", "stepc 20"],
     ),
     "cp": ("hello", ["stepi 3", "print nothing", "x/8xw text", "print/x a0", "continue"]),
     "vc": ("vector_dot", ["stepc 100", "focus vc", "stepi 3", "display x5", "stepi"]),
@@ -60,6 +60,10 @@ SCREEN_STORIES = {
 
 MORE_STORIES = {  # of which there are goldens of the panels alone
     "first": ("digits_mlp", []),
-    "why": ("digits_mlp", ["continue", "why y[0,3] depth 3"]),
+    "rows": (
+        "digits_mlp",
+        ["stepc 1300", "focus pe[1,0].3", "stepc 300", "display acc0", "stepc 20"],
+    ),
+    "why": ("layer", ["continue", "why y[3] depth 3"]),
     "island": ("fim_mlp", ["stepc 1300", "focus fim[0,1]"]),
 }

@@ -5,6 +5,7 @@ colours, in ASCII.
 from __future__ import annotations
 
 import os
+from functools import cache
 
 import pytest
 from prompt_toolkit.utils import get_cwidth
@@ -22,6 +23,13 @@ COLOURS = {"default", "black", "red", "green", "brown", "blue", "magenta", "cyan
 COLOURS |= {f"bright{name}" for name in COLOURS - {"default"}}
 
 
+@cache
+def of_story(story, size):
+    """The screen of a story, drawn once for all tests: they only look at it."""
+    folder, lines = SCREEN_STORIES[story]
+    return drawn(session(folder), lines, size)
+
+
 def looks(shown, name):
     """All values that an attribute has in the cells."""
     return {getattr(cell, name) for row in shown.buffer.values() for cell in row.values()}
@@ -30,8 +38,7 @@ def looks(shown, name):
 @pytest.mark.parametrize("size", SCREEN_SIZES, ids="{0[0]}x{0[1]}".format)
 @pytest.mark.parametrize("story", SCREEN_STORIES)
 def test_the_terminal_shows_the_golden_between_status_and_keys(story, size):
-    folder, lines = SCREEN_STORIES[story]
-    shown = drawn(session(folder), lines, size)
+    shown = of_story(story, size)
     status, *panels = (GOLDENS / f"{story}-{size[0]}x{size[1]}.txt").read_text("utf-8").splitlines()
     found = [row.rstrip() for row in shown.display]
     assert found[0] == Area(size[0], 1).cut(f" {status} ", size[0]).rstrip()
@@ -43,8 +50,7 @@ def test_the_terminal_shows_the_golden_between_status_and_keys(story, size):
 @pytest.mark.parametrize("story", SCREEN_STORIES)
 def test_colours(story):
     """The colours of the screen are those of the golden; `MACAW_GOLDENS=write` writes it."""
-    folder, lines = SCREEN_STORIES[story]
-    found = styles(drawn(session(folder), lines, (80, 24)))
+    found = styles(of_story(story, (80, 24)))
     place = GOLDENS / f"{story}-80x24.colours.txt"
     if os.environ.get("MACAW_GOLDENS") == "write":
         place.write_text(found, "utf-8")
@@ -53,7 +59,7 @@ def test_colours(story):
 
 def test_without_colours_text_and_attributes_are_the_same(monkeypatch):
     folder, lines = SCREEN_STORIES["pe"]
-    coloured = drawn(session(folder), lines, (120, 40))
+    coloured = of_story("pe", (120, 40))
     monkeypatch.setenv("NO_COLOR", "1")
     plain = drawn(session(folder), lines, (120, 40))
     assert plain.display == coloured.display

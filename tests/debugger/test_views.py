@@ -54,6 +54,15 @@ def test_goldens(story, size):
 
     Look at the change before you keep it.
     """
+    golden(story, size)
+
+
+def test_golden_of_rows_that_run_copies():
+    golden("rows", (200, 50))
+
+
+def golden(story, size):
+    """Play a story, and compare its panels with the golden."""
     folder, lines = {**SCREEN_STORIES, **MORE_STORIES}[story]
     screen = Screen(session(folder))
     screen.do(*lines, size=(size[0], size[1] - AROUND))
