@@ -21,7 +21,10 @@ from tests.macaw.command_runs import run_here
 
 pytestmark = pytest.mark.once
 
-TINY = load("tiny")
+# A row of one cluster: fewer plans to compare, and no layer on islands needs the array.
+ONE_CLUSTER = {"pe.rows": 1, "pe.clusters": 1}
+TINY = load("tiny").changed(ONE_CLUSTER)
+BASE = load("base").changed(ONE_CLUSTER)
 
 
 def attention_model(seed=0, channels=8, side=6, batch=1):
@@ -57,8 +60,10 @@ def sample(shape, seed=1):
 @pytest.fixture(scope="module")
 def attention():
     """A network with both products on islands, its run, and its input."""
-    network = macaw.compile(attention_model(), device="base", islands=["MatMul"], name="attention")
-    x = sample((1, 3, 6, 6))
+    network = macaw.compile(
+        attention_model(side=4), device=BASE, islands=["MatMul"], name="attention"
+    )
+    x = sample((1, 3, 4, 4))
     return network, network.run(x=x), x
 
 
@@ -90,11 +95,28 @@ def test_a_result_in_another_order_is_not_equal(attention):
     assert not equal["/mixed/MatMul"]
 
 
-def test_predictions_of_layers_on_islands(attention):
+def products_model():
+    """The two products of an attention of 36 positions and 8 channels, without the other layers."""
+    builder = ModelBuilder(0, (1, 36, 8))
+    left = builder.node("Tanh", [builder.value], "tanh")
+    turned = builder.node("Transpose", [left], "turned", perm=[0, 2, 1])
+    scores = builder.node("MatMul", [left, turned], "scores")
+    builder.value = builder.node("MatMul", [scores, left], "mixed")
+    return builder.model()
+
+
+def results_on_islands(device, name):
+    """The results of the products that `name` calls, on islands of the device."""
+    network = macaw.compile(products_model(), device=device, islands=[name])
+    run = network.run(x=sample((1, 36, 8)))
+    return [result for result in run.layers if result.report.core == "fim"]
+
+
+def test_predictions_of_layers_on_islands():
     """Predictions are near the cycles; bytes and products are those of the tensors."""
-    _, run, _ = attention
-    scores, mixed = (result for result in run.layers if result.report.core == "fim")
-    for result in (scores, mixed):
+    results = results_on_islands(BASE, "MatMul")
+    assert len(results) == 2
+    for result in results:
         assert result.cycles == pytest.approx(result.report.predicted, rel=0.02)
         assert result.report.macs == 36 * 36 * 8
         assert result.report.external_bytes == 4 * (2 * 36 * 8 + 36 * 36)
@@ -107,10 +129,8 @@ def test_predictions_of_layers_on_islands(attention):
 @pytest.mark.parametrize("costs", [(8, 2), (1, 20)])
 def test_predictions_with_other_costs_of_cp(costs):
     alu, jump = costs
-    device = load("base").changed({"cp.alu_cycles": alu, "cp.branch_taken_cycles": jump})
-    network = macaw.compile(attention_model(), device=device, islands=["MatMul"])
-    run = network.run(x=sample((1, 3, 6, 6)))
-    (layer,) = (item for item in run.layers if item.report.name == "/scores/MatMul")
+    device = BASE.changed({"cp.alu_cycles": alu, "cp.branch_taken_cycles": jump})
+    (layer,) = results_on_islands(device, "/scores/MatMul")
     assert layer.cycles == layer.report.predicted
 
 
@@ -135,7 +155,7 @@ def test_a_folder_runs_like_the_network(attention, tmp_path):
     assert all("_answer" not in vars(layer.product) for layer in again.network.layers
                if hasattr(layer, "product"))  # fmt: skip
     text = (tmp_path / "net" / "scores_MatMul.s").read_text()
-    assert text.startswith("# scores_MatMul.s - matmul 36×8 by 8×36: island ")
+    assert text.startswith("# scores_MatMul.s - matmul 16×8 by 8×16: island ")
     file = tmp_path / "net" / "net.json"
     description = json.loads(file.read_text())
     del description["islands"]["parts"]
@@ -146,17 +166,15 @@ def test_a_folder_runs_like_the_network(attention, tmp_path):
 
 def test_zeros_are_counted_with_layers_on_islands():
     """With samples, `estimate` predicts the same as `compile` for each layer, also on islands."""
-    data = sample((2, 1, 3, 6, 6))
-    network = macaw.compile(attention_model(), device=TINY, islands=["/scores/MatMul"], data=data)
+    model, data = attention_model(side=4), sample((2, 1, 3, 4, 4))
+    network = macaw.compile(model, device=TINY, islands=["/scores/MatMul"], data=data)
     assert [layer.core for layer in network.layers].count("fim") == 1
-    predicted = macaw.estimate(
-        attention_model(), device=TINY, islands=["/scores/MatMul"], data=data
-    )
+    predicted = macaw.estimate(model, device=TINY, islands=["/scores/MatMul"], data=data)
     assert predicted.layers == network.layers
 
 
 def test_without_names_no_layer_is_on_islands():
-    network = macaw.compile(attention_model(), device=TINY)
+    network = macaw.compile(integer_product().model(), device=TINY)
     assert "fim" not in {layer.core for layer in network.layers}
     assert network.islands.names == ()
 
@@ -264,8 +282,8 @@ def test_layers_share_the_instructions_of_islands():
     On an island of 4,096 words, the plans have 497 and 995 words.
     """
     device = TINY.changed({"fim.instructions": 800})
-    network = macaw.compile(attention_model(), device=device, islands=["MatMul"])
-    assert all(layer.equal for layer in network.run(x=sample((1, 3, 6, 6))).layers)
+    network = macaw.compile(products_model(), device=device, islands=["MatMul"])
+    assert all(layer.equal for layer in network.run(x=sample((1, 36, 8))).layers)
     for layer in network.assignment.network.layers:
         if isinstance(layer, IslandLayer):
             assert sum(step.option.job.words for step in layer.product.plan.steps) <= 400
@@ -316,10 +334,10 @@ def test_refusals(names, settings, message, hint):
 def test_an_estimate_lists_what_islands_refuse():
     """The estimate lists a refused product as a node; a wrong name is an error."""
     device = TINY.changed({"fim.island.0.formats": "fp16"})
-    found = macaw.estimate(attention_model(), device=device, islands=["/scores/MatMul"])
+    found = macaw.estimate(attention_model(side=4), device=device, islands=["/scores/MatMul"])
     assert [x.name for x in found.refusals] == ["/scores/MatMul"]
     with pytest.raises(macaw.InputError, match="no layer and no operator is called 'Attention'"):
-        macaw.estimate(attention_model(), device=device, islands=["Attention"])
+        macaw.estimate(attention_model(side=4), device=device, islands=["Attention"])
 
 
 def test_a_product_of_too_many_matrices_is_refused():
