@@ -16,6 +16,8 @@ from macaw.lowering.fim.plan import Refusal
 from tests.lowering.fim.onnx_models import model, random_numbers
 from tests.lowering.fim.running import BASE, TINY, modelled, numpy_type, with_bf16
 
+pytestmark = pytest.mark.usefixtures("short_search")
+
 
 def _pairs(form):
     """All pairs of special numbers except NaN."""

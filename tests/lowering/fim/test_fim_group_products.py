@@ -16,6 +16,8 @@ from macaw.lowering.fim.planning import Planner
 from tests.lowering.fim.group_convolutions import convolution, dense
 from tests.lowering.fim.running import BASE, modelled
 
+pytestmark = pytest.mark.usefixtures("short_search")
+
 
 def blocks(groups, rows=2, depth=3, columns=5):
     """The graph of a product of a matrix of blocks, all of small integers."""

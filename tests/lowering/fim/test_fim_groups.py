@@ -16,7 +16,7 @@ from macaw.lowering.fim.readers import Readers
 from macaw.lowering.fim.schedule import NO_GROUPS, list_schedule, preferred_groups
 from tests.lowering.fim.running import BASE, FORMAT_OF, TINY, alone, modelled, run
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.usefixtures("short_search")
 
 
 def numbers(*shape, seed=1, dtype=np.float16):

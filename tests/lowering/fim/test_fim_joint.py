@@ -17,7 +17,7 @@ from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import GraphPlan, Option, Step
 from tests.lowering.fim.running import TINY, modelled, run
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.usefixtures("short_search")
 
 
 def numbers(*shape, seed=1):

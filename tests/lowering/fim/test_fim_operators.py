@@ -12,6 +12,8 @@ from macaw.lowering.fim.onnx_graph import read
 from tests.lowering.fim.onnx_models import check_outputs, model, random_numbers, task_kinds
 from tests.lowering.fim.running import modelled
 
+pytestmark = pytest.mark.usefixtures("short_search")
+
 NODE = helper.make_node
 positive = np.abs(random_numbers(4)) + np.float32(0.5)
 

@@ -39,7 +39,7 @@ def check(option, graph, a, b, device, name):
     assert abs(done.cycles - timed(plan, device).makespan) <= 5
 
 
-@pytest.mark.parametrize("shape", [Shape(21, 37, 50, form=2), Shape(1, 70, 3, form=2)])
+@pytest.mark.parametrize("shape", [Shape(13, 37, 18, form=2), Shape(1, 70, 3, form=2)])
 def test_each_pair_in_bf16(shape):
     """In bf16 each pair has right bits, and the cycles that it has in fp16."""
     a, b = operands(shape)
@@ -72,7 +72,7 @@ SHAPES = [random_shape(RANDOM, 40, form=n % 2) for n in range(6)]
 
 
 @pytest.mark.few(2)
-@pytest.mark.parametrize("shape", [*SHAPES[:4], Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 32, 32)])
+@pytest.mark.parametrize("shape", [*SHAPES[:4], Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 20, 16)])
 def test_each_pair_of_a_small_device(shape):
     """Each (island, layout) pair of tiny has right bits and cycles (seed 004 ¶42-43)."""
     a, b = operands(shape)
@@ -104,7 +104,7 @@ def test_the_best_pair_of_memories_that_exist(name):
 
 
 @pytest.mark.few(1)
-@pytest.mark.parametrize("shape", [Shape(64, 64, 64), Shape(45, 50, 70)])
+@pytest.mark.parametrize("shape", [Shape(48, 48, 48), Shape(45, 50, 70)])
 def test_each_pair_of_four_islands(shape):
     """The three best pairs of base's islands have right bits and cycles (seed 004 ¶62)."""
     a, b = operands(shape)
@@ -119,7 +119,7 @@ def test_each_pair_of_four_islands(shape):
 @pytest.mark.parametrize("layout", range(4))
 def test_each_way_of_a_product(layout):
     """Several tilings of each layout, not only the best, have right bits and cycles."""
-    shape = Shape(21, 37, 50)
+    shape = Shape(13, 37, 18)
     a, b = operands(shape)
     graph = product(a, b)
     ways = list(streams(shape, TINY, 0, layout))
@@ -140,7 +140,7 @@ def test_tiles_to_the_right_of_a_narrow_result():
 @pytest.mark.parametrize("layout", range(4))
 def test_several_starts(layout):
     """A product whose strips need three starts, the last with fewer strips, is right."""
-    shape = Shape(70, 20, 30)
+    shape = Shape(66, 20, 9)
     a, b = operands(shape)
     graph = product(a, b)
     stream = next(x for x in streams(shape, TINY, 0, layout) if (x.banks, x.blocks) == (1, 1))
@@ -254,7 +254,8 @@ def test_the_order_of_data_in_memory_is_part_of_the_costs():
     """Costs include copies that put data into the order of a layout's tiles (seed 004 ¶43)."""
     for k, ordered in ((64, True), (60, False)):
         a, b = operands(Shape(64, k, 64))
-        found = [x for x in options(product(a, b).tasks, BASE) if isinstance(x, Option)]
+        device = BASE.changed({"fim.islands": 2})  # with these layouts
+        found = [x for x in options(product(a, b).tasks, device) if isinstance(x, Option)]
         reorder = {x.layout: x.reorder for x in found}
         assert (reorder[DOT] == 0) == ordered  # rows of 128 bytes are columns, of 120 are not
         assert reorder[OUTER] > 0  # a tile is a part of a column of A

@@ -108,6 +108,7 @@ def test_files_are_named_after_the_source():
 
 
 @pytest.mark.few(1)
+@pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("seed", range(3))
 def test_decided_at_run_time_sides_that_fill_no_tile(seed):
     """Programs that choose options at run time give exact results, for sizes that fill no tile.
@@ -134,6 +135,7 @@ def test_decided_at_run_time_sides_that_fill_no_tile(seed):
 
 
 @pytest.mark.few(3)
+@pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("seed", range(5))
 def test_random_graphs(seed):
     guess, real, _ = random_graphs.checked(seed)
@@ -172,6 +174,7 @@ def layers(kind):
     return helper.make_model(graph, opset_imports=opset, ir_version=9)
 
 
+@pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("kind", ["gru", "convolution"])
 def test_layers_of_onnx_in_the_emulator(kind):
     """The emulator gives the bits of islands, near what onnxruntime gives in binary32."""
@@ -192,7 +195,7 @@ def test_layers_of_onnx_in_the_emulator(kind):
 
 
 def test_a_pair_decided_at_run_time():
-    graph = chain(32)
+    graph = chain(16)
     given = numbers(graph)
     found = macaw.lower_graph(graph, dynamic=True)
     done = macaw.run(found.assemble(), given)

@@ -62,8 +62,10 @@ def recurrent(steps=3, size=64):
     return graph
 
 
-def lowered(graph, early=True, resident=0, config=BASE, **settings):
-    plan, files = Planner(config, "g", resident=resident, early=early, **settings).best(graph)
+def lowered(graph, early=True, resident=0, config=BASE, effort=500):
+    """A graph lowered after a short search for a plan."""
+    planner = Planner(config, "g", resident=resident, early=early, effort=effort)
+    plan, files = planner.best(graph)
     return GraphLowering("g", plan.graph, config, plan, files)
 
 
@@ -345,7 +347,7 @@ def test_a_plan_with_too_few_rows_keeps_what_fits(monkeypatch, rows, count):
         return reduced(plan, limit)
 
     monkeypatch.setattr(prefetch, "reduced", watched)
-    found, late = (lowered(graph, early, config=config) for early in (True, False))
+    found, late = (lowered(graph, early, config=config, effort=8000) for early in (True, False))
     check_bits(found)
     assert max(given_up) > 0
     if count == 2:

@@ -7,6 +7,8 @@ import pytest
 from macaw.isa.fim_circuit import FORMAT_NAMES, FORMATS
 from tests.lowering.fim.random_onnx import checked
 
+pytestmark = pytest.mark.usefixtures("short_search")
+
 REFUSAL = re.compile(r"node \S+ \(\w+\): ")
 
 

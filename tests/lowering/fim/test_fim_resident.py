@@ -18,7 +18,7 @@ from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import START, Option
 from tests.lowering.fim.running import TINY, alone, modelled, run
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.usefixtures("short_search")
 
 
 def numbers(*shape, seed=1):

@@ -9,6 +9,8 @@ from macaw.lowering.fim.graph import GATHER, POINTWISE, PRODUCT, SCATTER, Graph,
 from macaw.lowering.fim.row_parts import divided
 from tests.lowering.fim.running import modelled
 
+pytestmark = pytest.mark.usefixtures("short_search")
+
 
 def layers(rows=8, side=32):
     """Two layers with biases and a relu between them; weights and inputs are small integers."""

@@ -10,6 +10,8 @@ from macaw.lowering.fim import split_k
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph
 from tests.lowering.fim.running import modelled
 
+pytestmark = pytest.mark.usefixtures("short_search")
+
 
 def vector(k, n, bias=True, rows=1, form=0):
     """A product of a row and a matrix of constants, with a bias; all numbers are small integers."""

@@ -17,7 +17,7 @@ from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
 
 ENGINES = ("fast", "reference")
 LOOPED = "act   row0, inc=1"
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.usefixtures("short_search")
 
 
 def numbers(*shape, seed=1, dtype=np.float16):

@@ -18,7 +18,7 @@ from macaw.lowering.fim.integer_steps import bias_rows
 from tests.fuzzing import tries
 from tests.lowering.fim.int8_device import DEVICE
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.usefixtures("short_search")
 INT8 = FORMAT_NAMES.index("int8")
 
 

@@ -15,7 +15,7 @@ from macaw.lowering.onnx.reference import evaluate
 from tests.fuzzing import tries
 from tests.lowering.fim.int8_device import DEVICE
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.usefixtures("short_search")
 
 
 class Model:
@@ -154,6 +154,7 @@ def test_constants_that_do_not_stay(seed: int) -> None:
     assert check(quantised(seed), seed, resident=0).cycles > check(quantised(seed), seed).cycles
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", [1, 3, 5])
 @pytest.mark.parametrize("preset", ["hbm2_pim", "ddr4_dimm"])
 def test_timings_of_drams(preset: str, seed: int) -> None:

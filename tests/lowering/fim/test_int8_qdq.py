@@ -14,7 +14,7 @@ import macaw
 from tests.lowering.fim.int8_device import DEVICE
 from tests.lowering.fim.quantised_models import compared
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.usefixtures("short_search")
 Shapes = dict[str, tuple[int, ...]]
 
 
