@@ -38,9 +38,9 @@ CORES = {
     "vc": ("vector_dot", 30, "vc", [
         ("break", "dot.s:41", {"condition": "t1 % 5 == 1"}), ("watch", "y[0]", {}),
     ]),
-    "nnp": ("nnp_mlp", 300, "nnp", [
-        ("break", "nnp_mlp.s:40", {"condition": "nnp.chain.iteration == 0"}),
-        ("watch", "nnp.chain.iteration == 4", {}),
+    "nnp": ("nnp_softmax", 100, "nnp", [
+        ("break", "nnp_softmax.s:24", {"condition": "nnp.chain.iteration == 0"}),
+        ("watch", "nnp.chain.iteration == 2", {}),
     ]),
     "fim": ("fim_dot", 400, "fim[0]", [
         ("break", "dot.s:42", {"condition": "fim[0].instructions % 4 == 1"}),

@@ -49,8 +49,12 @@ def session() -> Session:
     return Session(program, configuration_of(program), {})
 
 
+UNCHANGED: list[Interpreter] = []  # the last one of `fresh`, if it has had errors alone
+
+
 def fresh() -> Interpreter:
     """An interpreter that has stopped at `deep` and is otherwise new."""
+    UNCHANGED.clear()
     debug = session()
     debug.set_focus("cp")
     debug.points.clear()
@@ -92,9 +96,11 @@ def test_a_form_of_gdb_works(form: str) -> None:
 
 @pytest.mark.parametrize("form", TABLE["says"])
 def test_a_form_of_gdb_is_answered_with_what_to_type(form: str) -> None:
-    answer, _ = ask(fresh(), form)
+    interpreter = UNCHANGED.pop() if UNCHANGED else fresh()
+    answer, _ = ask(interpreter, form)
     said = f"{answer.message} / {answer.hint}" if answer.hint else answer.message
     assert (answer.kind, said) == ("error", TABLE["says"][form])
+    UNCHANGED.append(interpreter)
 
 
 def test_the_table_has_the_forms_that_everybody_types() -> None:

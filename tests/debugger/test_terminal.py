@@ -168,7 +168,7 @@ def test_a_signal_that_ends_it_leaves_no_half_file_and_no_raw_terminal(tmp_path,
     terminal.until("layout medium")
     if runs:
         terminal.child.send("continue\r")
-        terminal.goes_on(0.5)
+        terminal.goes_on(0.2)
     assert option == "--plain" or "F1 help" in terminal.until("(macaw)")
     terminal.child.kill(signal.SIGTERM)
     with contextlib.suppress(pexpect.EOF, pexpect.TIMEOUT):
@@ -197,7 +197,7 @@ def test_who_is_killed_while_writing_leaves_no_half_file(tmp_path):
     script.write_text(kept + "dump y array.npy\nsave breakpoints points\n" * 2000)
     array, points = tmp_path / "array.npy", tmp_path / "points"
     chance = random.Random(5)
-    for _ in range(3):
+    for _ in range(2):
         child = subprocess.Popen(
             [sys.executable, "-m", "macaw", "debug", str(source), "--batch", "-x", str(script)],
             cwd=tmp_path, env={**os.environ, "PYTHONPATH": PYTHON_PATH}, stdout=subprocess.DEVNULL,
@@ -223,7 +223,7 @@ def test_ctrl_c_stops_a_run_at_the_prompt_and_on_the_screen(tmp_path):
         terminal = Terminal(tmp_path, option, program=forever(tmp_path))
         terminal.until("(macaw)")
         terminal.child.send("continue\r")
-        while "interrupt at cycle" not in terminal.goes_on(0.5):  # not before it runs
+        while "interrupt at cycle" not in terminal.goes_on(0.1):  # not before it runs
             terminal.child.send("\x03")
         terminal.child.send("stepi 7\r")
         terminal.until("7 steps done")

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.once
 MANY = int(os.environ.get("MACAW_FUZZ", "0")) // 100 or 12
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(MANY))
 def test_a_walk_stops_where_a_plain_machine_would(seed):
     walk = Walk(seed)
@@ -36,8 +36,8 @@ def test_the_oracle_sees_what_there_is_to_see():
     assert all(calls.over(at) is not None for at, flow in enumerate(flows) if flow == "call")
 
 
-# The walk from `seed` on is the first that finds it today; later ones may.
-@pytest.mark.parametrize(("spoil", "seed"), [("check", 6), ("report", 10), ("watch", 0)])
+# The walk of this number finds it today, and soon; later ones may.
+@pytest.mark.parametrize(("spoil", "seed"), [("check", 6), ("report", 26), ("watch", 3)])
 def test_a_session_that_stops_elsewhere_is_found(spoil, seed, monkeypatch):
     """Walks find each of three planted faults of a session.
 

@@ -155,7 +155,7 @@ def test_what_leaves_a_queue_is_what_came(folder, place, count):
 
 def test_items_of_a_queue_without_a_head():
     """The queue `output` has a level but no head: a level that falls is a pop, one that rises a push."""
-    moved = on_both(lambda engine: session("digits_mlp", engine), "awatch", "pe[0,0].0.output", 30)
+    moved = on_both(lambda engine: session("digits_mlp", engine), "awatch", "pe[0,0].0.output", 7)
     hits = [hit for *_, hit in moved]
     assert {hit.values["access"] for hit in hits} == {"pop", "push"}
     for hit in hits:
@@ -190,10 +190,10 @@ def test_a_watch_after_one_of_accesses_by_another_core() -> None:
 def test_who_fills_a_queue():
     debug = session("nnp_mlp")
     debug.points.add("awatch", "nnp.NetInQ", by="nnp")
-    assert {hit.by for stop in all_stops(debug) for hit in stop.hits} == {"nnp"}
+    assert {hit.by for stop in all_stops(debug, 30) for hit in stop.hits} == {"nnp"}
     debug = session("nnp_mlp")
     debug.points.add("awatch", "nnp.NetInQ", by="dma")
-    found = [hit for stop in all_stops(debug) for hit in stop.hits]
+    found = [hit for stop in all_stops(debug, 30) for hit in stop.hits]
     assert {(hit.by, hit.values["access"]) for hit in found} == {("dma", "push")}
 
 
@@ -210,7 +210,7 @@ def test_registers_of_other_cores_are_read_by_words_of_the_table(folder, text, w
 
     In moves such as `gio <- rz`, the text begins with the register that is written.
     """
-    found = on_both(lambda engine: session(folder, engine), "rwatch", text, 400)
+    found = on_both(lambda engine: session(folder, engine), "rwatch", text, 150)
     debug = session(folder)
     run = Interpreter(debug, DebuggerFiles())
     run.execute(f"focus {found[0][-1].by}")

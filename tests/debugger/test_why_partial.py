@@ -58,12 +58,11 @@ def test_partial_records_answer_as_whole_ones(name):
     debug.cont()
     end = debug.device.cycle
     sufficed = 0
-    for share in (0.5, 1.0):
-        for before in (0.02, 0.2):
-            at(debug, end, share, before)
-            for question in CASES[name]:
-                sufficed += agreed(debug, question, depth=0)
-            agreed(debug, CASES[name][0])
+    for share, before in ((0.5, 0.2), (1.0, 0.02)):
+        at(debug, end, share, before)
+        for question in CASES[name]:
+            sufficed += agreed(debug, question, depth=0)
+        agreed(debug, CASES[name][0])
     assert sufficed
 
 
