@@ -65,7 +65,7 @@ def followed(devices, chance, spans):
     return stops[0]
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("core", CORE_MODULES)
 @pytest.mark.parametrize("seed", range(14))
 def test_auto_mode(core: str, seed: int) -> None:
@@ -86,7 +86,7 @@ def test_auto_mode(core: str, seed: int) -> None:
         assert found == [behind[record_key(x)] for x in found]
 
 
-@pytest.mark.few(7)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("core", CORE_MODULES)
 @pytest.mark.parametrize("seed", range(12))
 def test_mark_mode(core: str, seed: int) -> None:

@@ -75,7 +75,7 @@ def _records(read: object) -> int:
 LONG = ("digits_cnn", "digits_protected")
 
 
-@pytest.mark.few(14)
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     "path",
     [

@@ -60,7 +60,7 @@ def traced(path: Path, program: Program, engine: str, parameters: dict[str, int]
     return device
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("parameters", [EACH, LONG], ids=["each", "long"])
 @pytest.mark.parametrize("name", SOURCES)
 def test_both_engines_record_the_same(name: str, parameters: dict[str, int]) -> None:

@@ -59,6 +59,7 @@ def ended(program: Program, path: Path, recording: bool) -> tuple[object, dict[s
     return (stop.cycle, str(stop), device.counters(), outputs), records
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.parent.name)
 def test_markers_take_the_same_cycles_whether_anything_is_recorded(path: Path) -> None:
     program = marked(path)
