@@ -14,6 +14,7 @@ import onnxruntime
 import pytest
 
 import macaw
+from macaw.isa.config import load
 from macaw.lowering.net.network import ProductLayer
 from macaw.lowering.onnx import reference
 from macaw.networks import report as network_report
@@ -21,6 +22,10 @@ from tests.lowering.net.models import ModelBuilder, real_model, residual_model, 
 from tests.macaw.command_runs import run_here
 
 pytestmark = pytest.mark.once
+
+
+# Fewer rows and clusters: the compiler compares fewer plans.
+ROWS = {"tiny": 2, "base": 1}
 
 
 def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -38,6 +43,11 @@ def image() -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
+def run(compiled, image) -> macaw.NetworkRun:
+    return compiled.run(x=image)
+
+
+@pytest.fixture(scope="module")
 def folder(compiled, image, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("networks")
     compiled.write(path / "net")
@@ -45,8 +55,7 @@ def folder(compiled, image, tmp_path_factory) -> Path:
     return path
 
 
-def test_every_layer_equals_the_reference_evaluator(compiled, image):
-    run = compiled.run(x=image)
+def test_every_layer_equals_the_reference_evaluator(compiled, image, run):
     expected = reference.evaluate(compiled.network, {"x": image})
     assert [layer.equal for layer in run.layers] == [True] * 4
     assert [layer.report.tensor for layer in run.layers] == [
@@ -58,7 +67,8 @@ def test_every_layer_equals_the_reference_evaluator(compiled, image):
 
 
 def test_scales_of_channels_tables_and_all_that_convolutions_have():
-    network = macaw.compile(real_model(), device="tiny")
+    device = load("tiny").changed({"pe.clusters": 1})
+    network = macaw.compile(real_model(), device=device)
     image = np.random.default_rng(7).normal(size=(1, 4, 9, 9)).astype(np.float32)
     run = network.run(x=image)
     assert [layer.equal for layer in run.layers] == [True] * 6
@@ -77,7 +87,8 @@ def test_scales_of_channels_tables_and_all_that_convolutions_have():
 
 @pytest.mark.parametrize("device", ["tiny", "base"])
 def test_a_residual_network(image, device):
-    network = macaw.compile(residual_model(), device=device)
+    narrow = load(device).changed({"pe.rows": ROWS[device], "pe.clusters": 1})
+    network = macaw.compile(residual_model(), device=narrow)
     run = network.run(x=image)
     assert [layer.equal for layer in run.layers] == [True] * 9
     mean = {"tiny": "vc", "base": "pe"}[device]  # where it takes fewer cycles
@@ -92,25 +103,23 @@ def test_a_residual_network(image, device):
             assert layer.report.predicted == pytest.approx(layer.cycles, rel=0.15)
 
 
-def test_the_outputs_equal_those_of_onnxruntime(compiled, image):
+def test_the_outputs_equal_those_of_onnxruntime(compiled, image, run):
     """The outputs equal onnxruntime's.
 
     Scales are powers of two and the integers s8×s8, so both round to the same numbers.
     """
     session = onnxruntime.InferenceSession(compiled.model)
     (wanted,) = session.run(None, {"x": image})
-    np.testing.assert_array_equal(compiled.run({"x": image}).outputs["y"], wanted)
+    np.testing.assert_array_equal(run.outputs["y"], wanted)
 
 
-def test_both_engines_take_the_same_cycles(image):
-    network = macaw.compile(small_model(1), device="tiny")
-    fast, slow = (network.run(x=image, engine=engine) for engine in ("fast", "reference"))
+def test_both_engines_take_the_same_cycles(compiled, image, run):
+    fast, slow = run, compiled.run(x=image, engine="reference")
     assert fast.layers == slow.layers
     assert fast.cycles == slow.cycles
 
 
-def test_the_cycles_of_the_layers_are_those_of_the_program(compiled, image):
-    run = compiled.run(x=image)
+def test_the_cycles_of_the_layers_are_those_of_the_program(compiled, run):
     integers = run.tensors["in_q"][0].transpose(1, 2, 0)
     whole = macaw.run(compiled.program, {compiled.symbols["in_q"]: integers})
     assert whole.cycles - 10 < run.cycles < whole.cycles  # the exit follows
@@ -118,11 +127,11 @@ def test_the_cycles_of_the_layers_are_those_of_the_program(compiled, image):
     np.testing.assert_array_equal(whole.outputs["y"] * np.float32(2.0**-9), run.outputs["y"][0])
 
 
-def test_a_folder_is_the_network(compiled, folder, image):
+def test_a_folder_is_the_network(compiled, folder, image, run):
     again = macaw.load_network(folder / "net")
     assert isinstance(again, macaw.CompiledNetwork)
     assert again.layers == compiled.layers
-    assert again.run(x=image).layers == compiled.run(x=image).layers
+    assert again.run(x=image).layers == run.layers
     with pytest.raises(macaw.InputError, match=r"the network's files are in .* already"):
         again.write(folder / "other")
 
@@ -142,8 +151,7 @@ def test_a_layer_is_wrong_if_its_weights_are(compiled, folder, image, tmp_path):
     assert "the first that differs is /depth/Conv" in text
 
 
-def test_the_report_in_three_forms(compiled, image):
-    run = compiled.run(x=image)
+def test_the_report_in_three_forms(compiled, run):
     report = json.loads(network_report.json_text(compiled, run))
     assert report["network"] == "small"
     assert report["device"] == "base"
@@ -172,8 +180,7 @@ def test_the_bound_by_hand(compiled):
     assert stem.bound == max(-(-16 * weights // 256), -(-(192 + 128 + 3 * weights) // 32))
 
 
-def test_the_table_has_the_columns_that_fit(compiled, image):
-    run = compiled.run(x=image)
+def test_the_table_has_the_columns_that_fit(compiled, run):
     narrow = network_report.layer_table(compiled, run, 60)
     wide = network_report.layer_table(compiled, run, 160)
     headings = [str(column.header) for column in wide.columns]
@@ -184,7 +191,9 @@ def test_the_table_has_the_columns_that_fit(compiled, image):
 
 def test_the_command(folder, image):
     onnx.save(small_model(), folder / "model.onnx")
-    done = command("compile", "model.onnx", "-o", "made", cwd=folder)
+    (folder / "narrow.toml").write_text("[pe]\nrows = 1\nclusters = 1\n")
+    words = ("compile", "model.onnx", "-o", "made", "--device", "narrow.toml")
+    done = command(*words, cwd=folder)
     assert done.returncode == 0
     assert "wrote made" in done.stdout
     assert "4 layers" in done.stdout
