@@ -39,12 +39,10 @@ from tests.emu.random_runs import (
 )
 from tests.macaw.conftest import ROOT
 from tests.macaw.profile.printed import printed
-from tests.macaw.profile.programs import vector_loop
-from tests.programs.profiled import SIX_CORES, make_six_cores
+from tests.macaw.profile.programs import six_cores, vector_loop
 
 pytestmark = pytest.mark.once
 
-INPUTS = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 84))]
 TURNS = 50
 ZEROS = np.zeros(1024, np.int8)
@@ -52,7 +50,7 @@ ZEROS = np.zeros(1024, np.int8)
 
 @pytest.fixture(scope="module")
 def six() -> Annotation:
-    return macaw.annotate(SIX_CORES / "six_cores.s", INPUTS)
+    return macaw.annotate(*six_cores(3))
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +123,7 @@ def test_random_programs_add_up(make: Callable[[int], RandomRun], seed: int) -> 
 
 
 def test_samples_add_up(six: Annotation, loop: Annotation) -> None:
-    units = dict.fromkeys(macaw.run(SIX_CORES / "six_cores.s", INPUTS).counters, 1)
+    units = dict.fromkeys(macaw.run(*six_cores(3)).counters, 1)
     units |= {"pe[0]": 8, "pe[1]": 8, "fim[0]": 4, "fim[1]": 4}  # PEs and banks of tiny
     assert_adds_up(six, units)
     assert_adds_up(loop, units)
@@ -134,8 +132,8 @@ def test_samples_add_up(six: Annotation, loop: Annotation) -> None:
 
 
 def test_cycles_are_those_of_the_account(six: Annotation) -> None:
-    program = macaw.load(SIX_CORES / "six_cores.s")
-    accounts = charge_job(make_job(program, configuration_of(program, None), INPUTS)).accounts
+    program, inputs = six_cores(3)
+    accounts = charge_job(make_job(program, configuration_of(program, None), inputs)).accounts
     for account in accounts:
         found = costs_of(six, account.core)
         for line in account.lines:
@@ -144,8 +142,8 @@ def test_cycles_are_those_of_the_account(six: Annotation) -> None:
 
 
 def test_macs_and_bytes_are_those_of_the_counters(six: Annotation) -> None:
-    program = macaw.load(SIX_CORES / "six_cores.s")
-    counts, config = macaw.run(program, INPUTS).counters, configuration_of(program, None)
+    program, inputs = six_cores(3)
+    counts, config = macaw.run(program, inputs).counters, configuration_of(program, None)
     macs: Counter[str] = Counter()
     outside: Counter[str] = Counter()
     for line in six.lines:
@@ -154,7 +152,7 @@ def test_macs_and_bytes_are_those_of_the_counters(six: Annotation) -> None:
             outside[cost.core] += cost.bytes.get("external", 0)
     assert macs["pe[0]"] == counts["pe[0]"]["macs"]
     assert macs["nnp"] == counts["nnp"]["tiles"] * config["nnp.native"] ** 2
-    assert macs["vc"] == 4 * 32 * 16  # four pmac of 16 bytes, for 4 rows in each of 8 rounds
+    assert macs["vc"] == 4 * 12 * 16  # four pmac of 16 bytes, for 4 rows in each of 3 rounds
     for core, values in counts.items():
         if not core.startswith("fim"):  # whose host's accesses count there
             beats = values.get("external_reads", 0) + values.get("external_writes", 0)

@@ -17,11 +17,10 @@ from macaw.cli import run_command
 from macaw.profiling.annotation import Annotation
 from macaw.profiling.annotation_report import print_annotation
 from macaw.profiling.annotation_view import Choice, of_cores
-from tests.programs.profiled import SIX_CORES, make_six_cores
+from tests.macaw.profile.programs import six_cores
 
 pytestmark = pytest.mark.once
 
-INPUTS = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
 SOURCE = """        .device tiny
         .core   cp
         .macro  twice r
@@ -64,7 +63,7 @@ run   share    macs  cause     line  source
 
 @pytest.fixture(scope="module")
 def six() -> Annotation:
-    return macaw.annotate(SIX_CORES / "six_cores.s", INPUTS, name="six_cores.s")
+    return macaw.annotate(*six_cores(3), name="six_cores.s")
 
 
 class Done(NamedTuple):
@@ -123,10 +122,10 @@ def test_numbers_are_never_cut(six: Annotation, width: int, by_core: bool) -> No
     if width >= 80:
         assert max(map(len, lines)) <= width
     assert sum(numbers(text)) == six.cycles
-    hot = next(line for line in lines if line.startswith("2,677"))
-    assert ("17,994  131,338" in hot) != by_core
+    hot = next(line for line in lines if line.startswith("1,001"))
+    assert ("6,763   49,267" in hot) != by_core
     assert ("imbalance 6%" in hot) == (width == 200 and not by_core)
-    assert lines[-1].startswith("8,730  100.0%")
+    assert lines[-1].startswith("4,496  100.0%")
 
 
 @pytest.mark.parametrize(
@@ -166,11 +165,11 @@ def test_some_cores(six: Annotation) -> None:
     assert dict(part.units) == {"pe[0]": 8}
     assert sum(line.cycles for line in part.lines) == 8 * six.cycles
     text = printed(part, 80, Choice(), own=True)
-    assert "  pe[0]: 69,840 cycles of 8 units; 6,610 of the run on the critical path\n" in text
+    assert "  pe[0]: 35,968 cycles of 8 units; 2,476 of the run on the critical path\n" in text
     assert "six_cores.s:" in text
     assert of_cores(six, ["pe[0]"]) == part
     both = of_cores(six, ["dma", "pe"])
-    assert sum(line.run for line in both.lines) == 6610 + sum(
+    assert sum(line.run for line in both.lines) == 2476 + sum(
         line.run for line in of_cores(six, ["dma"]).lines
     )
 
@@ -187,7 +186,7 @@ def test_signs_without_unicode_and_colours_with_a_second_sign(six: Annotation) -
         plain=False,
     )
     stream.flush()
-    assert re.search(r"^2,677   30.7% #", data.getvalue().decode("ascii"), flags=re.M)
+    assert re.search(r"^1,001   22.3% #", data.getvalue().decode("ascii"), flags=re.M)
     shown = io.StringIO()
     screen = Console(width=80, file=shown, highlight=False, force_terminal=True,
                      color_system="standard", no_color=False)  # fmt: skip

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+import macaw
 from macaw.profiling.bottleneck import find_bottleneck
 from macaw.profiling.model import Slice, Track
 from macaw.profiling.recording import Wait
 from macaw.profiling.timeline import CoreTraits, starts
-from tests.macaw.profile.programs import six_profile
-from tests.programs.profiled import CORES, run_six_cores
+from tests.macaw.profile.programs import six_cores, six_profile
+from tests.programs.profiled import CORES
 
 COP = {
     name: CoreTraits(name, name, number, 1, 1, number == 0)
@@ -120,8 +121,10 @@ def test_the_sample_without_each_core() -> None:
 
     The predicted saving differs from the true saving by at most a tenth of the run.
     """
-    found = six_profile()
-    saved = {name.lower(): run_six_cores("").cycles - run_six_cores(name).cycles for name in CORES}
+    found = six_profile(3)
+    saved = {
+        name.lower(): found.cycles - macaw.run(*six_cores(3, without=name)).cycles for name in CORES
+    }
     best = max(saved, key=lambda row: saved[row])
     assert found.bottleneck is not None
     assert found.bottleneck.core == best
@@ -129,4 +132,4 @@ def test_the_sample_without_each_core() -> None:
     assert found.bottleneck.slice.row == best
     assert found.bottleneck.saved[best] == pytest.approx(saved[best], abs=0.1 * found.cycles)
     others = [value for row, value in saved.items() if row != best]
-    assert saved[best] > 2 * max(others)  # so the answer is no matter of chance
+    assert saved[best] > 1.5 * max(others)  # so the answer is no matter of chance

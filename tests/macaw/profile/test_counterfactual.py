@@ -15,7 +15,7 @@ from macaw.execution import configuration_of
 from macaw.profiling.accounting import ChargedRun, charge_job
 from macaw.profiling.counterfactual import CoreWork, LoggedWait, RunGraph
 from macaw.profiling.recording import make_job
-from tests.programs.profiled import SIX_CORES, make_six_cores
+from tests.macaw.profile.programs import six_cores
 
 pytestmark = pytest.mark.once
 
@@ -282,8 +282,7 @@ def test_a_wait_that_vanishes_is_what_the_overlapped_program_saves(bytes_: int, 
 
 
 def test_without_a_change_the_replay_ends_with_the_run() -> None:
-    program = macaw.assemble(SIX_CORES / "six_cores.s")
-    inputs = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
+    program, inputs = six_cores()
     job = make_job(program, configuration_of(program, None), inputs)
     run = charge_job(job)
     graph = RunGraph(run.logs, run.cycles, moves=None, readers=None)

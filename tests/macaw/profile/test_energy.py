@@ -29,11 +29,10 @@ from macaw.profiling.recording import Job, make_job
 from macaw.profiling.terminal_report import print_report
 from tests.lowering.net.models import ModelBuilder
 from tests.macaw.command_runs import run_here
-from tests.programs.profiled import SIX_CORES, make_six_cores
+from tests.macaw.profile.programs import six_cores
 
 pytestmark = pytest.mark.once
 
-INPUTS = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
 # What Horowitz published for 45 nm, as a second witness of the default table.
 PUBLISHED = {
     "add_int8": 0.03, "add_int32": 0.1, "mul_int8": 0.2, "mul_int32": 3.1, "add_fp16": 0.4,
@@ -44,8 +43,8 @@ PUBLISHED = {
 
 @pytest.fixture(scope="module")
 def job() -> Job:
-    program: Program = macaw.load(SIX_CORES / "six_cores.s")
-    return make_job(program, configuration_of(program, None), INPUTS)
+    program, inputs = six_cores()
+    return make_job(program, configuration_of(program, None), inputs)
 
 
 @pytest.fixture(scope="module")

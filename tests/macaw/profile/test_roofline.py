@@ -23,23 +23,21 @@ from macaw.profiling.roofline_report import (
 )
 from macaw.profiling.work import Level, Link, MemoryChart, Roof, RowHits, Work
 from tests.macaw.profile.printed import printed
-from tests.macaw.profile.programs import vector_loop
-from tests.programs.profiled import SIX_CORES, make_six_cores
+from tests.macaw.profile.programs import six_cores, vector_loop
 
 pytestmark = pytest.mark.once
 
 TURNS = 50
-INPUTS = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
 
 
 @pytest.fixture(scope="module")
 def six() -> macaw.Profile:
-    return profile(SIX_CORES / "six_cores.s", INPUTS, ProfileOptions(roofline=True, findings=False))
+    return profile(*six_cores(), ProfileOptions(roofline=True, findings=False))
 
 
 @pytest.fixture(scope="module")
 def run() -> macaw.Run:
-    return macaw.run(SIX_CORES / "six_cores.s", INPUTS)
+    return macaw.run(*six_cores())
 
 
 def work_of(report: macaw.Profile) -> Work:
@@ -75,7 +73,7 @@ def test_vc_by_hand() -> None:
 
 
 def test_points_of_six_cores_from_their_counters(six: macaw.Profile, run: macaw.Run) -> None:
-    counts, config = run.counters, configuration_of(macaw.load(SIX_CORES / "six_cores.s"), None)
+    counts, config = run.counters, configuration_of(six_cores()[0], None)
     assert six.cycles == run.cycles
     row = roof_of(six, "pe[0]")
     assert row.operations == 2 * counts["pe[0]"]["macs"] + counts["pe[0]"]["sfu_results"]
