@@ -142,8 +142,8 @@ def test_bombs_end(bomb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     The limits are smaller than the real ones, so that the test is short.
     """
-    monkeypatch.setattr(text_stack, "MAX_LINES", 20_000)
-    monkeypatch.setattr(text_stack, "MAX_CHARACTERS", 1 << 20)
+    monkeypatch.setattr(text_stack, "MAX_LINES", 8_000)
+    monkeypatch.setattr(text_stack, "MAX_CHARACTERS", 1 << 19)
     (tmp_path / "a.inc").write_text('nop\n.include "a.inc"\n')
     (tmp_path / "b.inc").write_text("nop\n" * 1000)
     tracemalloc.start()
@@ -156,7 +156,7 @@ def test_bombs_end(bomb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     finally:
         _now, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-    assert most < 64 << 20
+    assert most < 32 << 20
     messages = [item.message for item in error.errors]
     said = re.compile(r"more than|too much")
     assert [bool(said.search(message)) for message in messages[:-1]] == [True] * (len(messages) - 1)

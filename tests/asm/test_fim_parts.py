@@ -69,6 +69,7 @@ def part(lines):
     return Source("        .device tiny\n        .core fim, island=0\n" + "\n".join(lines), "p.s")
 
 
+@pytest.mark.few(66)
 @pytest.mark.parametrize("function", range(len(FUNCTIONS)), ids=FUNCTION_NAMES)
 @pytest.mark.parametrize("number", range(len(OPERATIONS)))
 def test_every_operation_is_written_by_what_it_moves(number, function):

@@ -198,7 +198,7 @@ def check(text: str) -> str:
     return after
 
 
-@pytest.mark.few(200)
+@pytest.mark.few(130)
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_sources_of_the_repository(path: Path) -> None:
     text = path.read_text("utf-8")

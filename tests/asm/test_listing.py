@@ -57,7 +57,7 @@ def test_the_manuals_example() -> None:
 _ROW = re.compile(r"^[ \d]{6} ([\da-f]{8}) ([\da-f]+(?: [\da-f]+)?)(?:  |$)", re.MULTILINE)
 
 
-@pytest.mark.few(100)
+@pytest.mark.few(60)
 @pytest.mark.once
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_every_byte_of_every_sample_stands_at_its_line(path: Path) -> None:

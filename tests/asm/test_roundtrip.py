@@ -108,6 +108,7 @@ t:      .array  int8, 256
 """
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("bit", [0, 3, 7])
 def test_each_byte_of_an_image_may_be_another(bit: int) -> None:
     """Each byte of headers, records, packets and padding is kept, whatever directives can say."""

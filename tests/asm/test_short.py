@@ -186,7 +186,7 @@ def test_changed_programs(seed: int, chance: random.Random) -> None:
 CORPUS = sorted(path for name in ("ok", "err", "gnu_sources") for path in (HERE / name).glob("*.s"))
 
 
-@pytest.mark.few(150)
+@pytest.mark.few(90)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_corpus(path: Path) -> None:
     both(path.read_text("utf-8"), path.parent)

@@ -67,14 +67,14 @@ def of_accounts(functions: set[tuple[str, str]]) -> set[tuple[str, str]]:
 )
 def test_a_run_calls_no_function_of_accounts(sample: str) -> None:
     device = device_of(sample)
-    functions = called(device.run)
+    functions = called(lambda: device.run(max_cycles=3000))
     assert len(functions) > 50
     assert of_accounts(functions) == set()
 
 
 def test_the_files_and_names_are_those_of_accounts() -> None:
     device = device_of("six_cores")
-    found = of_accounts(called(lambda: accounting.run(device)))
+    found = of_accounts(called(lambda: accounting.run(device, 3000)))
     assert {Path(file).name for file, _ in found} >= FILES - {"critical_path.py"}
     assert "announce" in {name for _, name in found}
     assert {path.name for path in EMU.rglob("*.py")} >= FILES

@@ -222,7 +222,7 @@ def _finished_by(device: Device) -> int:
     return finish.call_count
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("number", [2, 99])
 @pytest.mark.parametrize("what", ["load", "store"])
 @pytest.mark.parametrize("last", [UNIT + 3 * 96, UNIT + 32, UNIT + HALF])

@@ -114,7 +114,7 @@ def one_mac(config: dict[str, Any], weights: Any, x: Any) -> Unit:
 STRETCHES = [(24, 48, 1), (3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8), (0, 7, 30, 16, 30)]
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(6)
 @pytest.mark.parametrize("stretches", STRETCHES)
 @pytest.mark.parametrize("depths", [(2, 1), (2, 2), (3, 1), (3, 3), (8, 2), (40, 2)])
 def test_every_cycle_of_a_mac(stretches: tuple[int, ...], depths: tuple[int, int]) -> None:

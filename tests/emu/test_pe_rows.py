@@ -209,7 +209,7 @@ CASES = [
     "case", CASES, ids=lambda case: f"{case.lines[case.at]} {len(case.segments)}"
 )
 def test_a_step_reads_and_writes_what_its_row_says(case: Case) -> None:
-    for seed in range(3):
+    for seed in range(2):
         check(case, seed)
 
 

@@ -24,11 +24,8 @@ def nearest_float(x: Fraction) -> Fraction:
     """The float32 nearest to a fraction, half to even, computed without NumPy."""
     if not x:
         return x
-    exponent = 0
-    while abs(x) >= Fraction(2) ** (exponent + 1):
-        exponent += 1
-    while abs(x) < Fraction(2) ** exponent:
-        exponent -= 1
+    exponent = abs(x.numerator).bit_length() - x.denominator.bit_length()  # or one too many
+    exponent -= abs(x) < Fraction(2) ** exponent
     unit = Fraction(2) ** (max(exponent, -126) - 23)
     return round(x / unit) * unit  # Python rounds a tie to even
 

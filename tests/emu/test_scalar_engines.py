@@ -133,7 +133,7 @@ def random_values(row, chance):
 )
 def test_a_row_reads_and_writes_what_it_says(row):
     chance = random.Random(row.mnemonic)
-    for _ in range(tries(25)):
+    for _ in range(tries(15)):
         values = random_values(row, chance)
         device = prepared(row, values, chance)
         hart = processor(device)

@@ -37,7 +37,7 @@ def other_machine(
     return registers, bytes(other.mem_read(base, len(data)))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("part", range(6))
 def test_random_programs(part):
     chance = random.Random(1000 + part)
@@ -57,6 +57,7 @@ def test_random_programs(part):
     assert done >= LEAST // 6
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("part", range(3))
 def test_random_programs_on_vc(part):
     """The scalar base of vc, in external memory, gives the same results as Unicorn."""

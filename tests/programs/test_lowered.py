@@ -3,8 +3,6 @@
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import macaw
-from tests.tree_copies import PYTHON_PATH
+from macaw.cli import run_command
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "programs" / "lowered"
@@ -28,7 +26,9 @@ def test_each_operation_is_there() -> None:
 
 
 @pytest.mark.parametrize(("command", "name"), COMMANDS.items(), ids=COMMANDS.values())
-def test_sources_are_current(command: str, name: str, tmp_path: Path) -> None:
+def test_sources_are_current(
+    command: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each source is what the README's command writes.
 
     If this fails after a change of `lower`: run the README's command, and read the new source.
@@ -39,10 +39,8 @@ def test_sources_are_current(command: str, name: str, tmp_path: Path) -> None:
     for file in given[:2]:
         if (kept / file).exists():
             shutil.copy(kept / file, made)
-    words = [sys.executable, "-m", *shlex.split(command)]
-    subprocess.run(
-        words, cwd=tmp_path, env={"PYTHONPATH": PYTHON_PATH}, check=True, capture_output=True
-    )
+    monkeypatch.chdir(tmp_path)
+    assert run_command(shlex.split(command)[1:]) == 0
     files = {path.name for path in kept.iterdir() if path.is_file()}
     assert files | set(given[:2]) == {path.name for path in made.iterdir()} | set(given)
     for path in made.iterdir():

@@ -115,6 +115,7 @@ def test_files_are_those_of_the_script(name: str) -> None:
         assert np.array_equal(np.load(PROGRAMS / name / f"{file}.npy"), whole)
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
 @pytest.mark.parametrize("name", LAYERS)
 def test_concordant_software_gives_the_same_bits(name: str, target: str) -> None:

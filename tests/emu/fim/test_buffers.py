@@ -6,6 +6,7 @@ and its data are stored 8 + 2 cycles (WL, burst) later.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -229,12 +230,22 @@ def test_a_later_program_may_use_the_columns(engine):
 @pytest.mark.parametrize("name", sorted(path.name for path in FAULTS.glob("fim_*.s")))
 def test_each_fault_is_that_of_both_engines(engine, name):
     """A fault stops both engines in the same place, cycle and state."""
-    program = macaw.assemble(str(FAULTS / name))
-    with pytest.raises(RunError) as other:
-        macaw.run(program, max_cycles=10_000, engine="reference")
+    program = assembled(name)
     with pytest.raises(RunError) as found:
         macaw.run(program, max_cycles=10_000, engine=engine)
-    assert str(found.value) == str(other.value)
+    assert str(found.value) == said_by_reference(name)
+
+
+@cache
+def assembled(name):
+    return macaw.assemble(str(FAULTS / name))
+
+
+@cache
+def said_by_reference(name):
+    with pytest.raises(RunError) as found:
+        macaw.run(assembled(name), max_cycles=10_000, engine="reference")
+    return str(found.value)
 
 
 def test_a_column_that_another_block_pushes_into_an_open_row(engine):

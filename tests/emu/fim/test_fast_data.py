@@ -46,6 +46,7 @@ def exact_dots(left, right):
         return tree((left.astype(np.float64) * right.astype(np.float64)).astype(np.float16))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("power", [-30, 0, 15])
 def test_every_significand_is_rounded_half_to_even(power):
     whole = np.arange(1 << 23, 1 << 24, dtype=np.int64)

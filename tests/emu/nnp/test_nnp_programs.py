@@ -229,8 +229,8 @@ again:  slli    t0, s3, 8
 @pytest.mark.once
 @pytest.mark.parametrize("core", ["cp", "vc"])
 def test_a_hot_loop_at_the_queues(core: str) -> None:
-    """cp and vc pass 3000 vectors through the queues in a loop that the fast engine translates."""
-    count = 3000
+    """cp and vc pass 800 vectors through the queues in a loop that the fast engine translates."""
+    count = 800
     start = "core.start a0, a1" if core == "cp" else ""
     source = LOOP.format(core=core, count=count, start=start)
     runs = []
