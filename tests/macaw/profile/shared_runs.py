@@ -7,6 +7,7 @@ again, several times.
 
 from __future__ import annotations
 
+import io
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -25,7 +26,11 @@ Result = TypeVar("Result")
 def _key(job: Job, *rest: object) -> bytes:
     """What a run depends on; the folders of the arrays that the program has read are not."""
     program = replace(job.program, read_files=(), warnings=())
-    return pickle.dumps((replace(job, program=program), rest))
+    data = io.BytesIO()
+    pickler = pickle.Pickler(data)
+    pickler.fast = True  # equal objects have equal bytes, also if they are one object elsewhere
+    pickler.dump((replace(job, program=program), rest))
+    return data.getvalue()
 
 
 def _kept(function: Callable[..., Result]) -> Callable[..., Result]:

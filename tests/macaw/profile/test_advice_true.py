@@ -1,4 +1,4 @@
-"""Programs become faster by the profiler's advice; where they would not, there is no advice."""
+"""Where a program would not become faster by advice, the profiler gives none."""
 
 from __future__ import annotations
 
@@ -14,18 +14,11 @@ from macaw.asm.source import Source
 from macaw.profiling.model import MissedThreshold, Profile
 from macaw.profiling.profiler import ProfileOptions, profile
 from tests.macaw.profile.programs import six_profile
-from tests.programs.profiled import LAYER, make_layer
 
 pytestmark = pytest.mark.once
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
 ADVICE = (": ", "headroom", "choose", "let ", "move ", "pad ", "give each", "keep on chip")
-
-
-@cache
-def layer(name: str) -> Profile:
-    options = ProfileOptions(guide=True, thresholds={"blocked": 0.2}, findings=False)
-    return profile(LAYER / f"{name}.s", {"x": make_layer.images()}, options)
 
 
 @cache
@@ -38,36 +31,6 @@ def sample(name: str) -> Profile:
 def of(made: Profile, key: str) -> list[MissedThreshold]:
     return [item for item in made.missed_thresholds if item.metric.key == key]
 
-
-# What is said ----------------------------------------------------------------------------------
-
-
-def test_work_that_is_not_hidden_is_worth_hiding() -> None:
-    """If the dma works at the same time as the array, the program saves about the stated price.
-
-    In writes.s the dma works between the array's pieces of work, in overlap.s at the same time.
-    """
-    before = layer("writes")
-    assert before.step is not None
-    assert before.bottleneck is not None
-    price = before.bottleneck.between["dma"]
-    text = f"The work of dma between that of pe costs about {price:,} cycles: where neither"
-    assert text in before.step.text
-    assert before.cycles - layer("overlap").cycles >= 0.75 * price
-
-
-def test_late_starts_are_worth_mending() -> None:
-    """If a late start is mended, the run is shorter by about its cost: overlap.s against good.s.
-
-    In overlap.s the array begins each tile 38 cycles late, because it is configured anew.
-    """
-    (found,) = of(layer("overlap"), "late")
-    saved = layer("overlap").cycles - layer("good").cycles
-    assert 0.5 * found.cost <= saved <= found.cycles
-    assert of(layer("good"), "late") == []
-
-
-# What is not said ------------------------------------------------------------------------------
 
 VECTOR = """
         .device tiny
@@ -153,19 +116,6 @@ def test_a_ratio_is_stated_and_no_more(name: str) -> None:
     for item in found:
         assert item.cost == 0
         assert not any(word in item.sentence for word in ADVICE), item.sentence
-
-
-def test_partial_writes_are_stated_and_no_more() -> None:
-    """Partial writes are stated with their place, but without a cost.
-
-    Narrow rows may be apart for a reason, and no record says how many bytes they have. Here results
-    go out byte by byte, and joining them helps (seed 001 ¶97).
-    """
-    (found,) = of(layer("banks"), "partial")
-    assert (found.core, found.cost) == ("dma", 0)
-    assert found.sentence == "32 of 32 external writes are narrower than the memory's 32 bytes"
-    assert of(layer("writes"), "partial") == []
-    assert layer("writes").cycles < 0.9 * layer("banks").cycles
 
 
 def test_six_cores_promises_nothing_that_it_does_not_keep() -> None:
