@@ -10,7 +10,9 @@ from macaw.isa.config import load
 from tests.lowering.nnp.random_models import Draft
 from tests.lowering.onnx.models import model as onnx_model
 
-DEVICES = {name: load(name).changed({"nnp.host_format": "fp32"}) for name in ("tiny", "base")}
+# An array of one cluster: the compiler compares few plans for the layers beside nnp.
+SETTINGS = {"nnp.host_format": "fp32", "pe.rows": 1, "pe.clusters": 1}
+DEVICES = {name: load(name).changed(SETTINGS) for name in ("tiny", "base")}
 
 
 def model(nodes, inputs, outputs, constants) -> onnx.ModelProto:

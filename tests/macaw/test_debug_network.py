@@ -15,12 +15,14 @@ import macaw
 from macaw.debugger.commands.completion import completions
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugging import DebuggerFiles
+from macaw.isa.config import load
 from tests.debugger.asked import inputs
 from tests.lowering.net.models import ModelBuilder
 from tests.macaw.command_runs import run_here
 
 pytestmark = pytest.mark.once
 
+DEVICE = load("tiny").changed({"pe.clusters": 1})  # few plans to compare
 LAYERS = ["/stem/Conv", "/sum/Add", "/point/Conv", "/classes/Gemm"]
 
 
@@ -33,7 +35,7 @@ def network() -> macaw.CompiledNetwork:
     builder.conv("point", 2, 1)
     builder.flatten()
     builder.gemm("classes", 3)
-    return macaw.compile(builder.model(), device="tiny")
+    return macaw.compile(builder.model(), device=DEVICE)
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +192,7 @@ def test_of_several_layers_the_first_one_overwrites_a_tensor() -> None:
     builder = ModelBuilder(0, (1, 2, 4, 4))
     for number in range(6):
         builder.conv(f"c{number}", 2, 1)
-    network = macaw.compile(builder.model(), device="tiny")
+    network = macaw.compile(builder.model(), device=DEVICE)
     debug = macaw.debug(
         network.program, network.device_inputs({"x": np.zeros((1, 2, 4, 4), np.float32)})
     )

@@ -24,7 +24,7 @@ PARTS = frozenset(("nnp", "vc"))
 def sound_model(seed: int = 0) -> tuple[onnx.ModelProto, np.ndarray]:
     """A convolution, an LSTM over its columns and a product; and samples of the input."""
     random = np.random.default_rng(seed)
-    rows, columns, channels, hidden = 8, 10, 4, 24
+    rows, columns, channels, hidden = 8, 5, 4, 24
     nodes = [
         NODE("Conv", ["image", "k", "kb"], ["c"], "conv", pads=[1, 1, 1, 1]),
         NODE("Relu", ["c"], ["a"], "relu"),
@@ -72,10 +72,10 @@ def test_prediction_of_a_layer_on_nnp(sound):
     (result,) = (item for item in run.layers if item.report.core == "nnp")
     assert result.cycles == pytest.approx(result.report.predicted, abs=1)
     assert result.report.limiter == "nnp"
-    # 10 steps of 4 gates: 24 × 32 weights for the input, 24 × 24 for the state
-    assert result.report.macs == 10 * 4 * (24 * 32 + 24 * 24)
+    # 5 steps of 4 gates: 24 × 32 weights for the input, 24 × 24 for the state
+    assert result.report.macs == 5 * 4 * (24 * 32 + 24 * 24)
     # at least a vector for each step, of 32 numbers of 4 bytes, in and one out
-    assert result.report.bound == max(-(-result.report.macs // (4 * 8 * 32)), 11 * 32 * 4 // 32)
+    assert result.report.bound == max(-(-result.report.macs // (4 * 8 * 32)), 6 * 32 * 4 // 32)
 
 
 def test_engines_agree(sound):
@@ -93,7 +93,7 @@ def test_a_folder_runs_like_the_network(sound, tmp_path):
     assert records(again) == records(network)
     np.testing.assert_array_equal(again.run(image=image).outputs["classes"], run.outputs["classes"])
     text = (tmp_path / "net" / "lstm.s").read_text()
-    assert "# lstm.s - LSTM on nnp: 10 to 1 native vectors of 32." in text
+    assert "# lstm.s - LSTM on nnp: 5 to 1 native vectors of 32." in text
 
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(i, marks=pytest.mark.long) for i in range(6, 100))])  # fmt: skip
