@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 import macaw
@@ -40,6 +42,7 @@ def chain(rows, apart=False):
     return [".block banks=0", *produce, "end", ".block banks=2", *consume, "end"]
 
 
+@cache
 def run_chain(rows, apart):
     random = np.random.default_rng(rows)
     a, b, c = (random.integers(-3, 4, (n, 16)).astype(np.float16) for n in (rows, 16, 16))

@@ -15,9 +15,7 @@ from tests.programs.fim_chain import (
 pytestmark = pytest.mark.once
 
 
-@pytest.mark.parametrize(
-    "side", [16, *(pytest.param(side, marks=pytest.mark.long) for side in (32, 64))]
-)
+@pytest.mark.parametrize("side", [16, 32, pytest.param(64, marks=pytest.mark.long)])
 def test_both_compute_the_same(side):
     """The chain is exact, and faster with both circuits at once (seed 004 ¶48-49, ¶41)."""
     assert cycles_of_chain(side, apart=False) < cycles_of_chain(side, apart=True)
