@@ -14,7 +14,7 @@ import time
 from tests.macaw.conftest import ROOT
 
 
-def _heed_interrupts() -> None:
+def heed_interrupts() -> None:
     """Let the command heed Ctrl-C, which shells disable in background jobs such as a test run."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -33,7 +33,7 @@ class Terminal:
             stderr=theirs,
             cwd=ROOT,
             env={**clean, "TERM": "xterm-256color", **environment},
-            preexec_fn=_heed_interrupts,
+            preexec_fn=heed_interrupts,
         )
         os.close(theirs)
         self.text = ""

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 from unittest import mock
 
+import onnx
 import pytest
 
 from macaw.terminal.substitutes import SUBSTITUTES, accept_all_text
+from tests.lowering.net.models import ModelBuilder
 from tests.macaw.command_runs import run_apart
-from tests.macaw.conftest import ROOT
 
 
 @pytest.mark.once
 @pytest.mark.parametrize("encoding", ["ascii", "cp437"])
-def test_a_table_is_shown_in_any_encoding(encoding: str) -> None:
-    words = ["estimate", "programs/network/digits_int8.onnx"]
-    done = run_apart(words, ROOT, {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"})
+def test_a_table_is_shown_in_any_encoding(encoding: str, tmp_path: Path) -> None:
+    builder = ModelBuilder(0, (1, 2, 5, 5))
+    builder.conv("depth", 2, 3, stride=2, group=2)
+    onnx.save(builder.model(), tmp_path / "m.onnx")
+    words = ["estimate", "m.onnx", "--device", "tiny"]
+    done = run_apart(words, tmp_path, {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"})
     assert (done.returncode, done.stderr) == (0, "")
     assert "depthwise 3x3/2x2" in done.stdout
 

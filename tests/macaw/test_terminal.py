@@ -56,6 +56,7 @@ def test_no_bar_where_nobody_looks(source: Source) -> None:
     assert done.stderr.startswith("macaw: error: cycle limit")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("columns", [80, 200])
 def test_colour_and_no_color(source: Source, columns: int) -> None:
     path = source("        .core cp\n        frob\n")
