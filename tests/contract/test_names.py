@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from docs.trees import tree_of
 from macaw.asm import parser_tables
 from macaw.isa import registry
 
@@ -112,7 +113,7 @@ def test_no_generic_module_knows_a_core() -> None:
     places = "|".join(map(re.escape, OWNERS))
     own = rf"macaw\.(?:isa|emu|asm\.forms|asm\.disassembly\.forms)\.(?:{places})(?:[._]|$)"
     assert re.match(own, f"macaw.emu.{min(OWNERS)}")
-    trees = {path: ast.parse((ROOT / path).read_text("utf-8")) for path in generic()}
+    trees = {path: tree_of(ROOT / path) for path in generic()}
     assert trees
     assert [
         (path, name) for path in trees for name in imported(trees[path]) if re.match(own, name)
@@ -123,7 +124,7 @@ def test_no_generic_module_knows_a_core() -> None:
 
 def test_each_exception_is_needed() -> None:
     for path, word in ALLOWED:
-        tree = ast.parse((ROOT / path).read_text("utf-8"))
+        tree = tree_of(ROOT / path)
         assert any(word in named(text) for text in texts(tree)), (path, word)
 
 
