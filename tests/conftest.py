@@ -182,5 +182,8 @@ def _no_second_copy() -> Generator[None, None, None]:
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the packages of the wheel, built once for all tests of a process."""
-    return installation.install(tmp_path_factory.mktemp("wheel"))
+    """The folder with the packages of the wheel, built once for the tests of all processes."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # the same for all workers of this run
+    return installation.install_once(folder / "wheel")
