@@ -10,8 +10,10 @@ import numpy as np
 
 from macaw import api
 from macaw.asm.program import Program
+from macaw.asm.source import Source
 from macaw.debugger.session import Session
 from macaw.execution import configuration_of
+from macaw.isa.config import Configuration
 from tests.macaw.conftest import ROOT
 
 PROGRAMS = ROOT / "programs"
@@ -30,15 +32,24 @@ def loaded(folder: str) -> tuple[Program, dict[str, Any]]:
     return program, inputs
 
 
+@cache
+def _configuration(folder: str) -> Configuration:
+    return configuration_of(loaded(folder)[0])
+
+
+@cache
+def _assembled(text: str) -> tuple[Program, Configuration]:
+    program = api.assemble(Source(text, "test.s"), device="tiny")
+    return program, configuration_of(program)
+
+
 def session(folder: str, engine: str = "fast", **more: Any) -> Session:
     """A session of the program in a golden folder."""
     program, inputs = loaded(folder)
-    return Session(program, configuration_of(program), inputs, engine, **more)
+    return Session(program, _configuration(folder), inputs, engine, **more)
 
 
 def of_source(text: str, engine: str = "fast", **more: Any) -> Session:
     """A session of a source given as text."""
-    from macaw.asm.source import Source
-
-    program = api.assemble(Source(text, "test.s"), device="tiny")
-    return Session(program, configuration_of(program), {}, engine, **more)
+    program, configuration = _assembled(text)
+    return Session(program, configuration, {}, engine, **more)

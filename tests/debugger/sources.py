@@ -30,6 +30,9 @@ deep:   addi sp, sp, -16
 """
 
 
+FEW_CALLS = CALLS.replace("mv   s0, a0", "li   s0, 4")  # ends after 8 more instructions
+
+
 def line_of_calls(text):
     """The number of the first line of CALLS that contains a text."""
     return next(n for n, line in enumerate(CALLS.splitlines(), 1) if text in line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -307,7 +308,13 @@ def test_what_is_set_is_there_and_the_run_goes_on_with_it():
 )
 def test_mistakes(text, message):
     with pytest.raises(ExpressionError, match=message):
-        session("digits_mlp").read(text)
+        at_start().read(text)
+
+
+@cache
+def at_start():
+    """One session for all mistakes, which change nothing."""
+    return session("digits_mlp")
 
 
 @pytest.mark.parametrize(

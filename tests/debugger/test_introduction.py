@@ -103,13 +103,13 @@ def test_f1_has_the_table_of_help_gdb():
 
 
 def test_the_timeline_has_the_past_after_goto():
-    screen = Screen(session("digits_mlp"))
+    screen = Screen(session("six_cores"))
     screen.do("goto 1700")
     part = screen.builder.timeline()
     assert part.cycles[0] == 0
     assert part.cycles[-1] == 1700
     assert len(part.cycles) >= MOST // 2 - 1
-    witness = session("digits_mlp")
+    witness = session("six_cores")
     tracks = {track.core: track.past for track in part.tracks}
     for at in range(0, len(part.cycles), 40):
         witness.goto(part.cycles[at])

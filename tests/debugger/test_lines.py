@@ -9,7 +9,7 @@ from macaw.debugger.stops import SessionError
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source
 from tests.debugger.running import place_of
-from tests.debugger.sources import CALLS, line_of_calls
+from tests.debugger.sources import CALLS, FEW_CALLS, line_of_calls
 
 pytestmark = pytest.mark.once
 
@@ -88,7 +88,7 @@ def test_advance_stops_at_points_on_its_way():
 @pytest.mark.parametrize("over", [False, True])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_lines_back_are_the_lines_forth(engine, over):
-    debug = of_source(CALLS, engine)
+    debug = of_source(FEW_CALLS, engine)
     states = [debug.device.hash()]
     while debug.step(over=over).reason == "step":
         states.append(debug.device.hash())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,12 @@ pytestmark = pytest.mark.once
 def session(name: str) -> Session:
     loaded = program(name)
     return Session(loaded, configuration_of(loaded), PROGRAMS[name].inputs)
+
+
+@cache
+def cp() -> Session:
+    """One session for all lines that change nothing."""
+    return session("cp")
 
 
 def errors(debug: Session, line: str) -> str:
@@ -91,7 +98,7 @@ def test_a_format_is_checked_before_it_prints(command, text, message):
     ],
 )
 def test_a_value_that_a_format_cannot_print(text, message):
-    assert errors(session("cp"), f"printf {text}") == message
+    assert errors(cp(), f"printf {text}") == message
 
 
 def test_formats_that_c_and_python_share():
@@ -136,7 +143,7 @@ def test_formats_that_c_and_python_share():
 )
 def test_a_format_prints_as_c_does(form, value, text):
     """The texts are those of C's printf for a 32-bit `long`, by hand."""
-    assert printed(session("cp"), f'printf "{form}", {value}') == text
+    assert printed(cp(), f'printf "{form}", {value}') == text
 
 
 def test_lists_of_different_lengths_are_no_value():
@@ -208,7 +215,7 @@ def test_two_colons_in_a_subscript_are_no_scope_of_c():
     ],
 )
 def test_messages(line, message):
-    assert errors(session("cp"), line) == message
+    assert errors(cp(), line) == message
 
 
 def test_an_error_in_the_condition_of_an_event_is_said_once():

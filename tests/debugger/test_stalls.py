@@ -203,12 +203,12 @@ def test_the_array_at_work_is_no_deadlock():
 
 
 def test_a_transfer_is_waited_for():
-    run = session("digits_mlp")
-    run.goto(150)
+    run = session("layer")
+    run.goto(60)
     (cp,) = run.why_stalled().trees
     (dma,) = cp.causes
     assert (cp.on, dma.who, dma.state) == ("all transfers of the dma", "dma", "busy")
-    assert dma.note == "transfer 1, 8,896 bytes"
+    assert dma.note == "transfer 2, 64 bytes"
     assert run.why_stalled([run.device.cores["dma"]]).trees == (dma,)
     run.cont()
     assert run.why_stalled().trees == ()

@@ -13,7 +13,7 @@ from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
 from tests.debugger.programs import loaded, of_source, session
 from tests.debugger.running import place_of
-from tests.debugger.sources import CALLS, line_of_calls
+from tests.debugger.sources import CALLS, FEW_CALLS, line_of_calls
 
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
@@ -135,7 +135,7 @@ def test_run_stops_at_a_breakpoint_before_the_first_instruction(engine):
 @pytest.mark.once
 @pytest.mark.parametrize("act", ["stepi_back", "back", "stepc_back"])
 def test_steps_back_stop_at_points_and_count_nothing(engine, act):
-    debug = of_source(CALLS, engine)
+    debug = of_source(FEW_CALLS, engine)
     debug.points.add("break", "deep")
     debug.points.add("watch", "a0")
     forth, back = [], []
