@@ -57,8 +57,9 @@ class Float:
         digits = x & (1 << self._fraction) - 1
         if field:
             digits |= 1 << self._fraction
-        size = Fraction(digits) * Fraction(2) ** (max(field, 1) - 1 + self._least)
-        return -size if x & self.sign else size
+        exponent = max(field, 1) - 1 + self._least
+        digits = -digits if x & self.sign else digits
+        return Fraction(digits << exponent) if exponent > 0 else Fraction(digits, 1 << -exponent)
 
     def rounded(self, value: Fraction, negative_zero: bool = False) -> int:
         """The bits of the nearest number, half to even; infinity if the value is too great."""
@@ -66,14 +67,15 @@ class Float:
         size = abs(value)
         if not size:
             return sign
-        near = size.numerator.bit_length() - size.denominator.bit_length() - 1
-        exponent = max(self._least, near - self.precision)  # too small at most by 2
-        while size >= Fraction(2) ** (exponent + self.precision):
+        near = size.numerator.bit_length() - size.denominator.bit_length()
+        exponent = max(self._least, near - self.precision)  # too small at most by 1
+        while True:
+            whole = size.denominator << max(exponent, 0)
+            digits, rest = divmod(size.numerator << max(-exponent, 0), whole)
+            if digits >> self.precision == 0:
+                break
             exponent += 1
-        scaled = size / Fraction(2) ** exponent
-        digits = scaled.numerator // scaled.denominator
-        rest = scaled - digits
-        if rest > Fraction(1, 2) or (rest == Fraction(1, 2) and digits & 1):
+        if 2 * rest > whole or (2 * rest == whole and digits & 1):
             digits += 1
         # A carry out of the digits goes into the exponent by itself.
         bits = digits + ((exponent - self._least) << self._fraction)
