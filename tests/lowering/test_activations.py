@@ -13,7 +13,7 @@ from macaw.emu.engines import ENGINES
 from macaw.isa.config import load
 from macaw.layer_lowering import lower
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.usefixtures("few_plans")
 
 RNG = np.random.default_rng(11)
 WEIGHTS = {

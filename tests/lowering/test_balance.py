@@ -53,9 +53,10 @@ def test_it_is_written_for_channels_of_unequal_weights(name: str) -> None:
     """Balancing makes channels with unequal weights 1.5 times as fast, as predicted (F51)."""
     config = load("tiny")
     product = LAYERS[name]().validated(config)
-    plan = choose(product, config).selection.plan
+    choice = choose(product, config)
+    plan = choice.selection.plan
     assert plan.balance
-    assert ", balanced" in choose(product, config).reasons()[0]
+    assert ", balanced" in choice.reasons()[0]
     assert ", balance" in layer_source(plan, "p", reasons=()).source
     x = reference.random_activations(product, config, 0)
     cycles = [runs(item, x).cycles for item in (plan, replace(plan, balance=False))]
@@ -64,6 +65,7 @@ def test_it_is_written_for_channels_of_unequal_weights(name: str) -> None:
         assert cost(item).cycles == pytest.approx(measured, rel=0.15)
 
 
+@pytest.mark.usefixtures("few_plans")
 def test_it_is_left_out_where_it_does_not_pay() -> None:
     """Lowering does not balance equal channels or few nonzero activations.
 

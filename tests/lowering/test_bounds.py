@@ -16,6 +16,7 @@ from macaw.lowering.net.network import NetTensor, Network, ProductLayer
 from macaw.lowering.sizes import even_sizes
 
 
+@pytest.mark.usefixtures("few_plans")
 def test_packets_and_tiles_may_fill_half_of_a_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     product = convolution(np.ones((4, 1, 1, 4), np.int8), (4, 4), shift=1)
     shapes = {"x": product.shapes[0], "y": (4, 4, 4)}

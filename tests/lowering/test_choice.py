@@ -122,7 +122,7 @@ def test_the_choice_on_larger_devices_with_zeros_on_both_sides(
     """
     config, density = load(device), 0.4
     ratios = []
-    for operation, product in layers(count, 30_000, seed, config):
+    for operation, product in layers(count, 6_000, seed, config):
         found = choose(product, config, operation=operation, density=density)
         cycles = alternatives(found, product, config, density, prune=1.5)
         taken = cycles[found.selection]

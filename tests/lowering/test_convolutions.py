@@ -178,6 +178,7 @@ def check_plan(plan: ImagePlan, checked: Convolution, case: Case) -> None:
     assert done.counters["dma"]["bytes"] == traffic(plan).total
 
 
+@pytest.mark.usefixtures("few_plans")
 @pytest.mark.parametrize("operation", ["conv2d", "depthwise"])
 def test_images_a_hundred_times_as_large_as_a_unit(operation: str) -> None:
     """An image of more than 100 KiB passes through units whose halves hold 1 KiB (seed 000 ¶84)."""

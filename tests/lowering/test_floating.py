@@ -11,6 +11,8 @@ import macaw
 from macaw.isa.config import Configuration
 from macaw.layer_lowering import lower
 
+pytestmark = pytest.mark.usefixtures("few_plans")
+
 
 @pytest.mark.few(7)
 @pytest.mark.parametrize("element", ["fp16", "fp32"])

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent / "recorded"
 GROUPS, EACH = 12, 7  # seeds
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_random_layers(group: int) -> None:
     """Refusals, candidates in their order with all predictions, reasons, files and sources."""

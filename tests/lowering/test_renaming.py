@@ -99,6 +99,7 @@ def on_islands(seed: int) -> tuple[onnx.ModelProto, Callable[[onnx.ModelProto], 
 
 
 @pytest.mark.few(3)
+@pytest.mark.usefixtures("few_plans", "short_search")
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("kind", [on_the_array, on_nnp, on_islands])
 def test_other_names_change_nothing(kind: Callable[..., Any], seed: int) -> None:

@@ -196,7 +196,7 @@ def test_more_rows_are_never_predicted_to_cost_more(shape: tuple[int, int, int])
     m, n, k = shape
     product = Product(m, integers(n, k))
     cycles = []
-    for rows in (1, 2, 4, 8):
+    for rows in (1, 2, 4):
         config = load("base").changed({"pe.rows": rows})
         cycles.append(choose(product.validated(config), config).others[0].cost.cycles)
     assert all(more <= 1.02 * fewer for fewer, more in pairwise(cycles))
@@ -205,10 +205,10 @@ def test_more_rows_are_never_predicted_to_cost_more(shape: tuple[int, int, int])
 def test_fewer_rows_take_fewer_cycles_where_they_are_chosen() -> None:
     """A small product uses few rows, which is faster: 16 rows would wait for their transfers."""
     weights = integers(16, 64)
-    found = lower("spmm", weights, rows=16, device="large")
+    found = lower("spmm", weights, rows=16, device="large", mapping="weight")
     part = found.choice.selection.plan.partition
     assert part.rows * part.clusters < 16
-    whole = lower("spmm", weights, rows=16, device="large", split="a")
+    whole = lower("spmm", weights, rows=16, device="large", mapping="weight", split="a")
     assert whole.choice.selection.plan.partition.rows == 16
     assert found.measure().cycles < whole.measure().cycles
 
@@ -281,6 +281,7 @@ def test_pointwise_convolutions_are_chosen_as_products() -> None:
     assert found.cost.cycles == pytest.approx(measured.cycles, rel=0.1)
 
 
+@pytest.mark.usefixtures("few_plans")
 @pytest.mark.parametrize("layout", ["hwc", "cwh"])
 def test_an_image_of_one_row_takes_no_longer_than_one_of_one_column(layout: str) -> None:
     """An image of one row takes the cycles of an image of one column.

@@ -81,6 +81,7 @@ def test_all_rows_at_once_are_chosen_where_they_cost_less() -> None:
     assert isinstance(taken["h"], BufferedPlan)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("split", "rows", "k"),
     [("b", 16, K), ("d", 16, K), ("d", 16, K // 2), ("c", 8, K // 4), ("h", 8, K // 4)],
@@ -122,12 +123,12 @@ def test_a_loop_over_rows_is_chosen_where_it_costs_at_most_2_percent_more() -> N
     large = config.load("large")
     rng = np.random.default_rng(1)
     weights, x = (
-        (rng.integers(1, 10, (256, 256)) * (rng.random((256, 256)) < 0.5)).astype(np.int8)
-        for _ in range(2)
+        (rng.integers(1, 10, (rows, 256)) * (rng.random((rows, 256)) < 0.5)).astype(np.int8)
+        for rows in (256, 128)
     )
-    product = Product(256, weights).validated(large)
+    product = Product(128, weights).validated(large)
     chosen = choose(product, large, mapping="input", split="d").selection
-    tile = Tile(8, 2, 16, 256)
+    tile = Tile(4, 2, 16, 256)
     again, done = run(product, large, "input", "d", tile, x)
     assert isinstance(chosen.plan, LoopPlan)
     assert cost(again).cycles < chosen.cost.cycles < 1.02 * cost(again).cycles

@@ -41,6 +41,7 @@ from macaw.lowering.fim.island_job import ProductJob
 from macaw.lowering.fim.repeated_rounds import RepeatedRounds
 from macaw.lowering.fim.shape import Shape
 from macaw.lowering.fim.stream_candidates import streams
+from tests.fuzzing import tries
 from tests.lowering.fim.random_devices import some_device
 from tests.lowering.fim.running import TINY, operands, product
 
@@ -183,7 +184,7 @@ def one(seed, monkeypatch):
 @pytest.mark.parametrize("seed", range(10))
 def test_blocks_end_in_the_cycle_of_a_simulation_of_all_rounds(seed, monkeypatch):
     """Their end, the state of the banks and the rows that are open then are the same."""
-    assert sum(one(1000 * seed + number, monkeypatch) for number in range(25)) > 0
+    assert sum(one(1000 * seed + number, monkeypatch) for number in range(tries(40))) > 0
 
 
 def test_most_rounds_of_a_long_product_are_skipped(monkeypatch):

@@ -70,6 +70,7 @@ def some_copy(random, device):
             return copy
 
 
+@pytest.mark.few(30)
 @pytest.mark.parametrize("seed", range(60))
 def test_copies_take_the_cycles_of_a_simulation_of_all_rows(seed):
     """Copies after one another end in the same cycles, and leave the banks in the same state."""

@@ -33,6 +33,8 @@ from macaw.lowering.operation import Elements
 from tests.fuzzing import sessions
 from tests.lowering.net.networks import assembled
 
+pytestmark = pytest.mark.usefixtures("few_plans")
+
 
 def network_of(operation: Any) -> Network:
     """A network with this operation as its only layer."""

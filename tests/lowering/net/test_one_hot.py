@@ -13,6 +13,8 @@ from onnx import TensorProto, helper
 import macaw
 from tests.lowering.net.models import ModelBuilder
 
+pytestmark = pytest.mark.usefixtures("few_plans")
+
 POSITIONS, COUNT, WIDTH = 4, 6, 5  # fewer positions than integers
 
 

@@ -25,6 +25,8 @@ from macaw.lowering.plan import ProductPlan
 from macaw.lowering.progress import iterations_left
 from tests.lowering.net.networks import assembled
 
+pytestmark = pytest.mark.usefixtures("few_plans")
+
 
 def network_of(product: Convolution, pool: Pool) -> Network:
     """A network with a convolution and a pool of its results."""

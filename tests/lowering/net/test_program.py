@@ -27,6 +27,8 @@ from tests.lowering.net.networks import (
     random_vector_product,
 )
 
+pytestmark = pytest.mark.usefixtures("few_plans")
+
 
 def small_chain(seed: int) -> Network:
     """A chain of layers with different sources, and odd and even numbers of iterations."""

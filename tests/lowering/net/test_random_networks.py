@@ -51,6 +51,7 @@ def check(seed: int, network: macaw.CompiledNetwork) -> float:
     return predicted / sum(layer.cycles for layer in run.layers)
 
 
+@pytest.mark.usefixtures("few_plans")
 @pytest.mark.parametrize("seed", [46, 71, 122])
 def test_a_network_is_exact(seed):
     network = compiled(seed)

@@ -19,6 +19,8 @@ from macaw.lowering.net.vector_layers import NO_CORE
 from macaw.lowering.operation import Elements
 from tests.lowering.net.models import ModelBuilder, float_model
 
+pytestmark = pytest.mark.usefixtures("few_plans")
+
 Peer = Callable[[bytes], Any]  # makes an evaluator of a model, with a method `run`
 
 

@@ -252,6 +252,7 @@ def test_refusals_name_the_node(message):
     assert f"{caught.value} ({caught.value.hint})".startswith(message)
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("pads", ["1111", "1010", "2020", "1000", "0010", "2010", "0101", "1201"])
 @pytest.mark.parametrize("kernel", [1, 3])
