@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from macaw import api
 from macaw.asm.program import Program
 from macaw.asm.source import Source
+from macaw.networks import compiler
+from macaw.networks.compiled import CompiledNetwork
 from macaw.profiling.model import Profile
 from macaw.profiling.profiler import ProfileOptions, profile
+from tests.lowering.net.models import ModelBuilder
 from tests.programs.profiled import SIX_CORES, make_six_cores
 
 Inputs = dict[str, NDArray[Any]]
@@ -116,3 +119,12 @@ outwards: .word 0x80020010, 0x10000000, {size}, 1, 0, 0
             "copies.s",
         )
     )
+
+
+@cache
+def small_network() -> CompiledNetwork:
+    """A network of two layers: the array computes the first one, vc the second one."""
+    builder = ModelBuilder(0, (1, 2, 4, 4))
+    builder.conv("stem", 2, 1)
+    builder.add("sum", "in_dq")
+    return compiler.compile(builder.model(), device="tiny", name="net")

@@ -23,6 +23,8 @@ ADVICE = (": ", "headroom", "choose", "let ", "move ", "pad ", "give each", "kee
 
 @cache
 def sample(name: str) -> Profile:
+    if name == "six_cores":
+        return six_profile()
     made = golden_description.read_description(PROGRAMS / name)
     inputs = {tensor: np.load(path) for tensor, path in made.inputs.items()}
     return profile(made.sources[0], inputs, ProfileOptions(guide=True, findings=False))
@@ -65,6 +67,7 @@ again:
 """
 
 
+@cache
 def vector(stride: int, **defines: int) -> Profile:
     program = macaw.assemble(Source(VECTOR.format(stride=stride), "v.s"), defines=defines)
     return profile(program, {}, ProfileOptions(guide=True))
@@ -100,7 +103,12 @@ def test_stores_that_cannot_be_wider_are_no_finding() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["nnp_lstm", "fim_gru", "digits_mlp", pytest.param("digits_cnn", marks=pytest.mark.long)],
+    [
+        "nnp_lstm",
+        "fim_gru",
+        "six_cores",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("digits_mlp", "digits_cnn")),
+    ],
 )
 def test_a_ratio_is_stated_and_no_more(name: str) -> None:
     """Ratios of blocked accesses and use are stated without advice (seed 001 ¶99, ¶101).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ import pytest
 from macaw.cli import run_command
 from macaw.profiling.model import from_json
 from tests.macaw.conftest import ROOT, Macaw
+from tests.macaw.profile.shared_runs import shared_runs
 
 pytestmark = pytest.mark.once
 
@@ -26,6 +27,12 @@ class Done(NamedTuple):
 
 
 Tool = Callable[..., Done]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _shared_runs() -> Iterator[None]:
+    with shared_runs():
+        yield
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def row_of(edit: Edit, price: int, before: int, after: int) -> str:
     return f"{about} {price:,} | {before - after:,} | {before:,} | {after:,} |"
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "edit",
     [

@@ -27,9 +27,9 @@ from macaw.profiling.model import from_json, to_json
 from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import Job, make_job
 from macaw.profiling.terminal_report import print_report
-from tests.lowering.net.models import ModelBuilder
 from tests.macaw.command_runs import run_here
-from tests.macaw.profile.programs import six_cores
+from tests.macaw.profile.programs import six_cores, small_network
+from tests.macaw.profile.shared_runs import shared_runs
 
 pytestmark = pytest.mark.once
 
@@ -310,21 +310,19 @@ def test_without_the_option_there_is_no_energy(
     assert profile(small, ZEROS).energy is None
 
 
-def test_layers_of_a_network(tmp_path: Path) -> None:
-    builder = ModelBuilder(0, (1, 2, 4, 4))
-    builder.conv("stem", 2, 1)
-    builder.add("sum", "in_dq")
-    network = macaw.compile(builder.model(), device="tiny", name="net")
+def test_layers_of_a_network() -> None:
+    network = small_network()
     inputs = network.device_inputs({"x": np.ones((1, 2, 4, 4), np.float32)})
     options = ProfileOptions(energy=default_table(), findings=False)
-    report = profile(network.program, inputs, options)
+    with shared_runs():
+        report = profile(network.program, inputs, options)
+        # each product of the array is in the layer that uses the array
+        table = parse_table(f"{UNIT}scale = 0\n[activities]\nmul_int8 = 1", "t.toml")
+        options = ProfileOptions(energy=table, findings=False)
+        only = profile(network.program, inputs, options).energy
     assert report.energy is not None
     check_sums(report.energy)
     assert list(report.energy.layers)[:2] == ["/stem/Conv", "/sum/Add"]
-    # each product of the array is in the layer that uses the array
-    table = parse_table(f"{UNIT}scale = 0\n[activities]\nmul_int8 = 1", "t.toml")
-    options = ProfileOptions(energy=table, findings=False)
-    only = profile(network.program, inputs, options).energy
     assert only is not None
     assert only.layers.keys() == {"/stem/Conv"}
     lines = list(energy_lines(report.energy, 80))

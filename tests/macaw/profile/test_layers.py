@@ -11,16 +11,13 @@ import pytest
 import macaw
 from macaw.profiling import html, perfetto
 from macaw.profiling.model import FORMAT, from_json, to_json
-from tests.lowering.net.models import ModelBuilder
 from tests.macaw.command_runs import run_here
+from tests.macaw.profile.programs import small_network
 
 
 @pytest.fixture(scope="module")
 def network() -> macaw.CompiledNetwork:
-    builder = ModelBuilder(0, (1, 2, 4, 4))
-    builder.conv("stem", 2, 1)
-    builder.add("sum", "in_dq")
-    return macaw.compile(builder.model(), device="tiny", name="net")
+    return small_network()
 
 
 @pytest.fixture(scope="module")
