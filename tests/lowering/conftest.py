@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from macaw.lowering import candidates, choose
 from macaw.lowering.fim import planning
 from macaw.lowering.fim.schedule import schedule
-from macaw.lowering.partition import SPLITS
+from tests.lowering.running import compare_few_plans
 
-LETTERS = "bdfi"  # of nine splits; with f and i, clusters add sums
-MOST = 2  # tiles of a mapping and a split whose cost is predicted; usually they are six
 STEPS = 500  # that are issued while the scheduler tries changes; usually they are 60,000
 
 
@@ -20,8 +17,7 @@ def few_plans(monkeypatch: pytest.MonkeyPatch) -> None:
 
     For tests of results, bytes and predictions, which are right for any plan.
     """
-    monkeypatch.setattr(choose, "SPLITS", {letter: SPLITS[letter] for letter in LETTERS})
-    monkeypatch.setattr(candidates, "TRIES", MOST)
+    compare_few_plans(monkeypatch)
 
 
 @pytest.fixture

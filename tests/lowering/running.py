@@ -7,18 +7,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import macaw
 from macaw.isa.config import Configuration
+from macaw.lowering import candidates, choose
 from macaw.lowering.layer_source import SourceFiles, layer_source
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Elements, Product
+from macaw.lowering.partition import SPLITS
 from macaw.lowering.plan import ProductPlan, Tile
 from macaw.lowering.weight_stationary import make_product_plan
 
+SPLITS_TO_COMPARE = "bdfi"  # of nine; with f and i, clusters add sums
+TILES_TO_COMPARE = 2  # of a mapping and a split; usually they are six
 INTEGERS = st.sampled_from(["int8", "int16"])
+
+
+def compare_few_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let lowering compare only few plans of a layer, as the fixture `few_plans` does."""
+    few = {letter: SPLITS[letter] for letter in SPLITS_TO_COMPARE}
+    monkeypatch.setattr(choose, "SPLITS", few)
+    monkeypatch.setattr(candidates, "TRIES", TILES_TO_COMPARE)
 
 
 def made(program: SourceFiles, name: str = "p") -> Any:

@@ -13,6 +13,7 @@ import macaw
 from macaw.isa.config import Configuration, load
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.image_plan import ImagePlan
+from tests.lowering.running import compare_few_plans
 
 pytestmark = pytest.mark.once
 
@@ -101,13 +102,15 @@ def test_the_setting_that_is_named_helps(
         "pe.input_buffer": buffer, "pe.output_queue": outputs, "mem.unit_half_bytes": half,
     })  # fmt: skip
     shape, image = (count, *kernel, channels), (kernel[0] + 1, kernel[1] + 1)
-    error = refused(shape, image, device)
-    if error is None:
-        return
-    values = advised(error.hint)
-    assert values, error
-    assert all(value > device[name] for name, value in values.items())
-    assert refused(shape, image, device.changed(values)) is None
-    for name in values:
-        rest = {other: value for other, value in values.items() if other != name}
-        assert refused(shape, image, device.changed(rest)) is not None
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        compare_few_plans(monkeypatch)
+        error = refused(shape, image, device)
+        if error is None:
+            return
+        values = advised(error.hint)
+        assert values, error
+        assert all(value > device[name] for name, value in values.items())
+        assert refused(shape, image, device.changed(values)) is None
+        for name in values:
+            rest = {other: value for other, value in values.items() if other != name}
+            assert refused(shape, image, device.changed(rest)) is not None
