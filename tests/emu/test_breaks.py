@@ -124,10 +124,10 @@ def test_a_position_within_a_cycle_is_found_again(seed):
     fast, reference = digits_devices()
     pick = random.Random(seed)
     first = fast.snapshot()
-    for _ in range(2):
-        goal = pick.randrange(3700), pick.randrange(24)
+    for begin in (1240, 1500):  # the array is at work
+        goal = begin + pick.randrange(200), pick.randrange(24)
+        fast.restore(first)
         for device in (fast, reference):
-            device.restore(first)
             device.run(until=goal[0], turn=goal[1])
             assert device.position == goal
         assert fast.hash() == reference.hash()

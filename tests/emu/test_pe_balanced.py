@@ -110,7 +110,7 @@ def test_clusters_that_go_on_apart(
 QUEUES = [(2, 1, 1), (3, 1, 1), (3, 2, 2), (8, 1, 1), (8, 2, 2), (8, 2, 70), (11, 2, 5), (64, 3, 2)]
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("depth", "second", "threshold"), QUEUES)
 def test_every_cycle(depth: int, second: int, threshold: int) -> None:
     """The engines agree in every cycle of a balanced mac, for each queue depth and threshold."""
