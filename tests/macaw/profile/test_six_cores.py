@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from macaw.profiling.model import Profile, from_json
+from tests.macaw.command_runs import run_here
 from tests.macaw.conftest import ROOT
 from tests.macaw.profile.browser import Browser, needs_browser
 from tests.macaw.profile.perfetto_reader import busy_by_core, disjoint, read_tracks
@@ -22,29 +21,17 @@ FOLDER = ROOT / "programs" / "six_cores"
 
 
 class Made:
-    """What the command printed and wrote in one run."""
+    """What `macaw profile` printed and wrote for the sample in one run."""
 
     def __init__(self, place: Path) -> None:
-        inputs = [word for name in "xde" for word in ("-i", f"{name}={FOLDER / name}.npy")]
-        files = [f"--{kind}={place / kind}" for kind in ("json", "perfetto")]
-        self.page = place / "profile.html"
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "macaw", "profile", FOLDER / "six_cores.s"),
-                *inputs,
-                *files,
-                "--html",
-                self.page,
-            ],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stderr == ""
-        self.report = done.stdout
-        self.profile: Profile = from_json(json.loads((place / "json").read_bytes()))
-        self.trace = (place / "perfetto").read_bytes()
+        inputs = [word for name in "xde" for word in ("-i", f"{name}={name}.npy")]
+        kinds = "json", "perfetto", "html"
+        files = [word for kind in kinds for word in (f"--{kind}", place / f"six.{kind}")]
+        done = run_here(("profile", "six_cores.s", *inputs, *files), FOLDER)
+        assert (done.returncode, done.stderr) == (0, "")
+        self.report, self.page = done.stdout, place / "six.html"
+        self.profile: Profile = from_json(json.loads((place / "six.json").read_bytes()))
+        self.trace = (place / "six.perfetto").read_bytes()
 
 
 @pytest.fixture(scope="module")
