@@ -165,6 +165,7 @@ def test_bombs_end(bomb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert all(len(item.chain) <= 9 for item in error.errors)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["recursion", "repetition", "argument", "long argument", "itself"])
 def test_bombs_at_the_real_bounds(name: str, tmp_path: Path) -> None:
     """With the real limits, a source that expands without end gives an error within 400 MB."""

@@ -55,13 +55,14 @@ def test_screens(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         for line in walk(lines, KINDS):
             screen.do(line, size=rng.choice(SIZES))
             lines.points, lines.ended = list(debug.points.all), debug.device.stopped is not None
-        for width, height in SIZES:
-            rows = screen.text(width, height).splitlines()
+        texts = {size: screen.text(*size) for size in SIZES}
+        for (width, height), text in texts.items():
+            rows = text.splitlines()
             assert len(rows) <= height + 1
             assert all(len(row) <= width for row in rows)
         if not number:
             shown = rng.choice(SIZES[:10])
-            outcomes[f"{shown[0]}x{shown[1]}"] = screen.text(*shown)
-        sums = [f"{w}x{h}: {summary(screen.text(w, h))}" for w, h in SIZES]
+            outcomes[f"{shown[0]}x{shown[1]}"] = texts[shown]
+        sums = [f"{w}x{h}: {summary(text)}" for (w, h), text in texts.items()]
         outcomes[f"{number}"] = "\n".join(sums)
     check(RECORDED / f"screens_{name}.txt", outcomes)

@@ -152,6 +152,7 @@ ALWAYS = ["continue", "stepi 3", "stepc 5", "reverse-stepc 4", "reverse-continue
           "save", "delete 1", "disable last", "ignore last 1", "undisplay 1", "goto 30"]  # fmt: skip
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("program", COMMANDS)
 def test_random_sessions(program, seed, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 import numpy as np
 import pytest
@@ -157,12 +158,17 @@ def test_the_against_panel_shows_what_differs_and_nothing_else():
     assert OF_TWO not in screen.arrangement.plain()["shown"]  # for a session with one run
 
 
+@cache
+def frame_of_all_panels():
+    screen = Screen(session("layer"))
+    screen.do("stepc 40", "focus pe[0,1].2", "stepc 6")
+    return screen.builder.frame(PANELS)
+
+
 @pytest.mark.parametrize("signs", [UNICODE, ASCII])
 @pytest.mark.parametrize("panel", PANELS)
 def test_every_panel_fits_any_room(panel, signs):
-    screen = Screen(session("layer"), signs)
-    screen.do("stepc 40", "focus pe[0,1].2", "stepc 6")
-    frame = screen.builder.frame(PANELS)
+    frame = frame_of_all_panels()
     for width in (12, 13, 31, 60, 200):
         for height in (1, 2, 7, 60):
             rows = draw(panel, frame, Area(width, height, signs))

@@ -127,7 +127,7 @@ def test_a_look_in_each_cycle(seed: int, divider: int, streams: list[tuple[int, 
     """If a run stops during a stream, it shows the reference's state; the stream ends early."""
     config: dict[str, Any] = {"pe.divider": divider, "dist.bus_bytes": 3}
     unit = long_loop(seed, **config)
-    look_at_cycles(unit, 7)
+    look_at_cycles(unit, 11)
     assert sum(not complete for _, complete in streams) > 5
 
 
@@ -188,7 +188,7 @@ def test_a_look_at_additions_in_each_cycle(
     """If a run stops while additions are streamed, it shows the reference's state."""
     loop = AddingLoop(seed, 9, config={"pe.divider": divider, "dist.bus_bytes": 8})
     loop.exe()
-    look_at_cycles(loop.unit, 4)
+    look_at_cycles(loop.unit, 7)
     assert sum(not complete for _, complete in streams) > 5
 
 

@@ -144,7 +144,7 @@ def test_loops_of_products_stop_in_the_same_state(seed: int) -> None:
             break
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", range(20))
 def test_loops_of_products_are_recorded(seed: int) -> None:
     """Records of passes that are done at once equal those of single instructions."""
