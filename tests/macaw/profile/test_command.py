@@ -161,15 +161,22 @@ def test_marks_that_are_not_there(tool: Tool) -> None:
 def test_a_foreign_executable(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A program that gcc compiled has a profile, with the cycles of a plain run (F34)."""
+    """A program that gcc compiled has a profile, with the cycles of a plain run (F34).
+
+    The findings of another one name lines of its C source.
+    """
     monkeypatch.chdir(ROOT)
-    assert run_command(["profile", "tests/emu/c/tour.elf", "--json", "-"]) == 0
+    assert run_command(["profile", "tests/emu/c/tour.elf", "--no-findings", "--json", "-"]) == 0
     out, err = capsys.readouterr()
     found = from_json(json.loads(out))
     assert (found.cycles, err) == (114198, "")
     (cp,) = (item for item in found.rows if item.slices)
     assert sum(item.instructions for item in cp.slices) == 82138
     assert {item.place.partition("+")[0] for item in cp.slices} >= {"main", "print_number"}
+    layer = ("programs/c_layer/c_layer.elf", "-i", "x=programs/c_layer/x.npy")
+    assert run_command(["profile", *layer, "--json", "-"]) == 0
+    found = from_json(json.loads(capsys.readouterr().out))
+    assert any(item.core == "cp" and "main.c:" in item.where for item in found.findings)
 
 
 def test_a_threshold_judges(tool: Tool, layer: Path) -> None:

@@ -42,9 +42,9 @@ def whole() -> Json:
         guide=True,
         goals={"cycles": 9},
     )
-    before = profile(copies(2), {}, ProfileOptions(causes=True))
+    before = profile(copies(1, work=4), {}, ProfileOptions(causes=True))
     options = ProfileOptions(**{**vars(options), "against": before, "allow": ("program",)})
-    return json.loads(json.dumps(to_json(profile(copies(3), {}, options))))
+    return json.loads(json.dumps(to_json(profile(copies(2, work=4), {}, options))))
 
 
 def test_profiles_fit_the_schema(validator: Any, whole: Json) -> None:

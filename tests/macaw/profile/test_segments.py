@@ -163,11 +163,11 @@ def test_a_merged_run_without_jitter_is_the_run() -> None:
     """Without jitter, merged segments equal the whole run in each core (seed 001 ¶106)."""
     program = copies(12)
     for shared in (1, 3):
-        found = profile(program, {}, ProfileOptions(segments=5, shared=shared))
+        found = profile(program, {}, ProfileOptions(segments=5, shared=shared, findings=False))
         assert found.merge is not None
         assert (found.merge.error, found.merge.shift, set(found.merge.offsets)) == (0, 0, {0})
         sizes = {row.core: row.slices[0].instructions for row in found.rows if row.slices}
-        whole = profile(program, {}, ProfileOptions(num=sizes))
+        whole = profile(program, {}, ProfileOptions(num=sizes, findings=False))
         assert found.cycles == found.merge.true == whole.cycles
         assert found.tracks == whole.tracks
         assert found.bottleneck == whole.bottleneck
@@ -181,7 +181,8 @@ def test_jittered_segments_are_within_a_hundredth_of_their_runs(seed: int) -> No
 
     Transfers take nearly all of the time, so that hardly a cycle is without noise.
     """
-    found = profile(copies(100), {}, ProfileOptions(segments=6, jitter=seed, repeat=2)).merge
+    options = ProfileOptions(segments=6, jitter=seed, repeat=2, findings=False)
+    found = profile(copies(100), {}, options).merge
     assert found is not None
     assert len(set(found.runs)) > 6  # they do differ
     assert min(found.runs) >= 10_000
