@@ -36,7 +36,7 @@ def table() -> dict[str, int]:
 
 
 @pytest.mark.few(1)  # of `node`; the golden test runs `net`
-@pytest.mark.parametrize("group", (4, 3, 2, 1, 0))
+@pytest.mark.parametrize("group", [4, 3, 2, 1, 0])
 def test_every_output_is_that_of_the_plain_network(protected: ModuleType, group: int) -> None:
     """Each program gives the plain network's outputs for 80 of the 400 images and new orders.
 
