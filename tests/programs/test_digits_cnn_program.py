@@ -70,6 +70,7 @@ def test_shifts_are_those_of_the_network(reference: ModuleType) -> None:
         assert f"shift={layer.shift}" in line
 
 
+@pytest.mark.long
 def test_every_layer_is_the_reference(
     reference: ModuleType, run: Any, images: NDArray[np.int8]
 ) -> None:
@@ -95,6 +96,7 @@ def test_every_layer_is_the_reference(
     assert np.array_equal(strips, below.transpose(0, 1, 2, 6, 3, 5, 4))
 
 
+@pytest.mark.long
 def test_weights_rotate_and_windows_slide(
     reference: ModuleType, run: Any, images: NDArray[np.int8]
 ) -> None:
