@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from macaw.lowering.fim import planning
+from macaw.lowering.fim import options, planning
 from macaw.lowering.fim.schedule import schedule
 from tests.lowering.running import compare_few_plans
 
@@ -21,10 +23,17 @@ def few_plans(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the scheduler of islands search only shortly; bits and predictions need no good plan."""
+def short_search(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let lowering for islands try few changes of a plan, and simulate few tilings of a product.
+
+    For tests of bits and of predictions, which are right for any plan.
+    """
 
     def shortly(graph, config, ask, together, effort):
         return schedule(graph, config, ask, together, min(effort, STEPS))
 
     monkeypatch.setattr(planning, "schedule", shortly)
+    monkeypatch.setattr(options, "NEAR", 1)
+    options._least.cache_clear()
+    yield
+    options._least.cache_clear()
