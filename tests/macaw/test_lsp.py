@@ -1,4 +1,4 @@
-"""The language server, used by pygls' client over pipes."""
+"""The language server, used by pygls' client."""
 
 import asyncio
 import subprocess
@@ -18,6 +18,9 @@ from macaw.language_server.open_file import OpenFile
 from macaw.language_server.positions import Positions
 from macaw.language_server.translations import LEGEND
 from macaw.language_server.workspace import Workspace
+from tests.macaw.language_servers import Ended, start_apart, start_here
+
+Start = Callable[[LanguageClient], Awaitable[Ended]]
 
 UTF16 = types.PositionEncodingKind.Utf16
 GOOD = ".core cp\nloop: addi a0, a0, -1\n bnez a0, loop\n ebreak\n"
@@ -26,8 +29,9 @@ GOOD = ".core cp\nloop: addi a0, a0, -1\n bnez a0, loop\n ebreak\n"
 class Editor:
     """An editor with one file open."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, start: Start = start_here) -> None:
         self.client = LanguageClient("test", "1")
+        self.start = start
         self.uri = path.as_uri()
         self.version = 0
         self.published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
@@ -39,7 +43,7 @@ class Editor:
 
     async def open(self, text: str, **options: object) -> list[types.Diagnostic]:
         """Start the server and open the file with a text."""
-        await self.client.start_io(sys.executable, "-m", "macaw", "lsp")
+        self.ended = await self.start(self.client)
         general = types.GeneralClientCapabilities(position_encodings=["utf-16"])
         await self.client.initialize_async(
             types.InitializeParams(
@@ -82,17 +86,17 @@ class Editor:
         """End the server as an editor does; its exit status must be 0."""
         await self.client.shutdown_async(None)
         self.client.exit(None)
-        server = self.client._server
-        assert server is not None
-        assert await asyncio.wait_for(server.wait(), 30) == 0
+        assert await asyncio.wait_for(self.ended(), 30) == 0
         await self.client.stop()
 
 
-def talk(path: Path, conversation: Callable[[Editor], Awaitable[None]]) -> None:
+def talk(
+    path: Path, conversation: Callable[[Editor], Awaitable[None]], start: Start = start_here
+) -> None:
     """Run a conversation with a new server."""
 
     async def whole() -> None:
-        editor = Editor(path)
+        editor = Editor(path, start)
         await conversation(editor)
         await editor.close()
 
@@ -196,7 +200,7 @@ def test_requests(tmp_path: Path) -> None:
         assert part.name == ".core cp"
         assert [child.name for child in part.children or ()] == ["loop"]
 
-    talk(tmp_path / "t.s", conversation)
+    talk(tmp_path / "t.s", conversation, start_apart)
 
 
 @pytest.mark.once

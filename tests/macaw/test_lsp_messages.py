@@ -1,5 +1,7 @@
 """The language server, asked without a client's library: the messages of the protocol."""
 
+import contextlib
+import io
 import json
 import re
 import subprocess
@@ -38,14 +40,17 @@ def framed(*messages: dict[str, object] | bytes) -> bytes:
 
 
 def session(*messages: dict[str, object] | bytes) -> tuple[int, list[dict[str, Any]]]:
-    """Send messages to a server; return its exit status and its answers."""
-    command = [sys.executable, "-m", "macaw", "lsp"]
-    done = subprocess.run(
-        command, input=framed(*messages), capture_output=True, timeout=60, check=False
-    )
-    assert done.stderr == b""
-    bodies = re.split(rb"Content-Length: [0-9]+\r\n\r\n", done.stdout)[1:]
-    return done.returncode, [json.loads(body) for body in bodies]
+    """Send messages to a server in this process; return its exit status and its answers."""
+    written, errors = io.BytesIO(), io.StringIO()
+    with contextlib.redirect_stderr(errors):
+        left_well = LanguageServer(written.write).serve(io.BytesIO(framed(*messages)))
+    assert errors.getvalue() == ""
+    return (0 if left_well else 1), answers_in(written.getvalue())
+
+
+def answers_in(text: bytes) -> list[dict[str, Any]]:
+    bodies = re.split(rb"Content-Length: [0-9]+\r\n\r\n", text)[1:]
+    return [json.loads(body) for body in bodies]
 
 
 def opened(uri: str, text: str) -> dict[str, object]:
@@ -101,12 +106,20 @@ def test_what_is_no_request_gets_an_error() -> None:
     }
 
 
-@pytest.mark.once
-def test_editors_may_add_stdio_to_the_command() -> None:
-    command = [sys.executable, "-m", "macaw", "lsp", "--stdio"]
-    messages = framed(INITIALIZE, {"id": 1, "method": "shutdown"}, {"method": "exit"})
+@pytest.mark.parametrize(
+    ("words", "last", "status"),
+    [
+        (["--stdio"], [{"id": 1, "method": "shutdown"}, {"method": "exit"}], 0),
+        ([], [{"method": "nothing/known", "id": 1}], 1),
+    ],
+)
+def test_the_command(words: list[str], last: list[dict[str, object]], status: int) -> None:
+    """Editors may add --stdio to the command."""
+    command = [sys.executable, "-m", "macaw", "lsp", *words]
+    messages = framed(INITIALIZE, *last)
     done = subprocess.run(command, input=messages, capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr) == (status, b"")
+    assert [item["id"] for item in answers_in(done.stdout)] == [0, 1]
 
 
 @pytest.mark.once

@@ -1,7 +1,6 @@
 """The language server on a program of several files, used by pygls' client."""
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from pygls.lsp.client import LanguageClient
 
 from benchmarks.sources import program_of_four_files
 from macaw.language_server.published import Published
+from tests.macaw.language_servers import start_here
 
 Edits = dict[str, list[types.TextEdit]]
 
@@ -38,7 +38,7 @@ class Editor:
     async def start(self, **options: object) -> types.InitializeResult:
         for name, text in self.texts.items():
             (self.folder / name).write_text(text)
-        await self.client.start_io(sys.executable, "-m", "macaw", "lsp")
+        self.ended = await start_here(self.client)
         folder = types.WorkspaceFolder(self.folder.as_uri(), "program")
         result = await self.client.initialize_async(
             types.InitializeParams(
@@ -114,9 +114,7 @@ class Editor:
     async def close(self) -> None:
         await self.client.shutdown_async(None)
         self.client.exit(None)
-        server = self.client._server
-        assert server is not None
-        assert await asyncio.wait_for(server.wait(), 30) == 0
+        assert await asyncio.wait_for(self.ended(), 30) == 0
         await self.client.stop()
 
 
