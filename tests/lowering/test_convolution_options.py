@@ -106,6 +106,7 @@ def test_weights_stay_from_image_to_image() -> None:
     assert cost[8].cycles < 8 * cost[1].cycles
 
 
+@pytest.mark.usefixtures("few_plans")
 def test_one_kernel_of_zeros_between_weights_costs_no_products() -> None:
     """Zeros between dilated weights, or of other groups, are neither stored nor multiplied."""
     plain = lower("conv2d", np.ones((4, 3, 3, 4), np.int8), image=(12, 12), device="tiny")

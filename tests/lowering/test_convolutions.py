@@ -214,6 +214,7 @@ def test_strips_below_some_of_the_columns() -> None:
     check_plan(plan, checked, case)
 
 
+@pytest.mark.usefixtures("few_plans")
 def test_a_sliding_window_costs_what_is_predicted() -> None:
     """A sliding window takes the predicted cycles.
 

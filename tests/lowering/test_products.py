@@ -153,6 +153,7 @@ def test_rounds_of_weights_are_the_weights(case: Case) -> None:
     assert (total == plan.product.weights * often).all()
 
 
+@pytest.mark.usefixtures("few_plans")
 def test_an_operation_a_hundred_times_as_large_as_a_unit() -> None:
     """Operands of 116 KiB pass through a unit whose halves hold 1 KiB (seed 000 ¶84)."""
     config = Configuration("small", {"pe.rows": 1, "pe.clusters": 2, "mem.unit_half_bytes": 1024})

@@ -148,6 +148,7 @@ def test_more_channels_than_banks():
         assert_bits_and_cycles(graph, given, option, BASE)
 
 
+@pytest.mark.usefixtures("short_search")
 def test_shares_of_the_result_and_constants_that_stay():
     """Banks share the rows of the result; no copies bring the constants that stay."""
     graph, given = of_kernel(32, side=8, after=("add",))
@@ -172,6 +173,7 @@ def test_four_shares_if_three_do_not_divide_the_result(rows):
     assert [(option.job.shares, option.job.rows) for option in found] == [(4, 3)] * 4
 
 
+@pytest.mark.usefixtures("short_search")
 def test_the_scheduler_takes_the_banks_for_a_depthwise_convolution():
     """It takes less than half of the cycles that gathers and functions as separate steps take."""
     graph, _ = of_kernel(32, side=8, after=("add", "relu"))

@@ -75,6 +75,7 @@ def product():
 
 
 @pytest.mark.few(4)
+@pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("divider", [1, 2, 3])
 @pytest.mark.parametrize("queue", [1, 2, 4, 8, 16])
 def test_the_prediction_knows_how_long_cp_waits_for_room_in_the_queue(queue, divider):

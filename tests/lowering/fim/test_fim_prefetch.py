@@ -391,6 +391,7 @@ def test_no_plan_ends_before_the_bound(seed):
 
 
 @pytest.mark.few(3)
+@pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_layers_are_exact(seed):
     """Layers of random sizes in a random order of constants, with a small budget for constants."""

@@ -115,10 +115,10 @@ def test_groups_of_lines_by_hand():
 @pytest.mark.parametrize(
     ("side", "channels", "to", "step", "offset"),
     [
-        (5, 16, 20, 1, 0),
+        (5, 16, 12, 1, 0),
         (5, 32, 5, 2, 16),
         (5, 4, 33, 1, 4),
-        (6, 8, 7, 1, 3),
+        (5, 8, 7, 1, 3),
         (5, 16, 5, 1, 6),
         (4, 3, 8, 1, 1),
     ],
@@ -201,6 +201,7 @@ def test_the_cycles_in_the_guide():
     assert host.total == 1578
 
 
+@pytest.mark.usefixtures("short_search")
 def test_the_islands_share_a_convolution():
     graph = convolution(5, 16, 32)
     lowered = macaw.lower_graph(graph)
@@ -218,6 +219,7 @@ def test_the_islands_share_a_convolution():
     assert apart.cycles > 1.3 * lowered.cycles
 
 
+@pytest.mark.usefixtures("short_search")
 def test_a_dynamic_plan_brings_windows():
     graph = convolution(5, 16, 8)
     graph.pointwise("relu", graph.tensors["y"], name="z")
