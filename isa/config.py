@@ -251,6 +251,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
+@lru_cache(maxsize=64)  # each session and run of a program asks for its device
 def parse(text: str, name: str = "device") -> Configuration:
     """Return the configuration in the TOML text. Raises `ConfigError`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from macaw.isa import codec, pages
 from macaw.isa.config import describe
@@ -29,6 +29,7 @@ def render(core: Core, row: Row | Structure) -> str:
     return text(pages.row(core, row))
 
 
+@cache  # an editor asks for all pages of a core at each completion
 def page(core: Core, name: str) -> str:
     """Return the pages of all rows of the mnemonic `name`, or the page of the structure `name`.
 
