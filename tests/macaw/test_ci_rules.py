@@ -59,7 +59,7 @@ from pathlib import Path
 
 from hypothesis import given, settings, strategies as st
 
-numbers = {"usual": 100, "few": 20, "fewest": 4}
+numbers = {"usual": 35, "few": 10, "fewest": 4}
 taken = {}
 
 def counted(name):
@@ -78,7 +78,7 @@ def test_shown():
 
 @pytest.mark.parametrize(
     ("ci", "option", "taken"),
-    [("", "", (100, 20, 4)), ("true", "", (20, 6, 4)), ("true", "--long", (1000, 200, 40))],
+    [("", "", (35, 10, 4)), ("true", "", (7, 6, 4)), ("true", "--long", (350, 100, 40))],
 )
 def test_numbers_of_examples(
     collect: Collect, ci: str, option: str, taken: tuple[int, ...]

@@ -12,7 +12,7 @@ import pytest
 from macaw import cli
 from macaw.errors import InputError
 from macaw.isa import config
-from tests.lowering.net.models import small_model
+from tests.lowering.net.models import ModelBuilder
 from tests.macaw.command_runs import run_here
 
 
@@ -75,7 +75,9 @@ def test_without_a_command_the_first_steps_are_shown(tmp_path: Path) -> None:
         "estimate",
         "help",
     ]
-    onnx.save(small_model(), tmp_path / "net.onnx")
+    builder = ModelBuilder(0, (1, 1, 4, 4))
+    builder.conv("only", 2, 1)
+    onnx.save(builder.model(), tmp_path / "net.onnx")
     for step in steps:
         taken = run_here(step.split(), tmp_path, text="quit\n")
         assert taken.returncode == 0, (step, taken.stderr)

@@ -9,6 +9,7 @@ import pytest
 
 from macaw import api, execution
 from macaw.emu.engines import ENGINES
+from tests.fuzzing import tries
 from tests.macaw.conftest import ROOT, Macaw
 from tests.macaw.digits import digits_devices
 
@@ -19,14 +20,14 @@ def test_digits_at_random_cycles() -> None:
     fast, reference = digits_devices()
     pick = random.Random(1)
     cycle = 0
-    for _ in range(25):
+    for _ in range(tries(25)):
         cycle += pick.choice([1, 2, 7, 40, 150])
         stops = [device.run(until=cycle) for device in (fast, reference)]
         assert stops[0].reason == stops[1].reason == "cycle limit"
         assert not fast.diff(reference.snapshot())
         assert fast.hash() == reference.hash()
     name = pick.choice([name for name in fast.cores if name.startswith("pe")])
-    for core in (name, "cp") * 6:
+    for core in (name, "cp") * tries(6):
         stops = [device.step_core(core) for device in (fast, reference)]
         assert stops[0] == stops[1]
         assert fast.hash() == reference.hash()
