@@ -1,6 +1,9 @@
-"""Runs the command on its own terminal."""
+"""Runs the command on its own terminal, or in this process on streams that claim to be one."""
 
+import contextlib
 import fcntl
+import functools
+import io
 import os
 import pty
 import select
@@ -10,7 +13,10 @@ import subprocess
 import sys
 import termios
 import time
+from unittest import mock
 
+from macaw.cli import run_command
+from macaw.terminal import progress_bar
 from tests.macaw.conftest import ROOT
 
 
@@ -54,3 +60,31 @@ class Terminal:
                 break
             self.text += piece.decode()
         return self.text
+
+
+class Tty(io.TextIOWrapper):
+    """A stream that claims to be a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@functools.cache  # tests compare what the same commands print
+def shown(*words: str, delay: float = 1e6, **variables: str) -> str:
+    """Run a command on a terminal of 100 columns; bars appear after `delay` seconds."""
+    left_out = ("NO_COLOR", "MACAW_PLAIN", "FORCE_COLOR", "COLORTERM", "CI")
+    kept = {name: value for name, value in os.environ.items() if name not in left_out}
+    environment = {**kept, "TERM": "xterm-256color", "COLUMNS": "100", **variables}
+    written = io.BytesIO()
+    streams = Tty(written, "utf-8"), Tty(written, "utf-8")
+    with (
+        contextlib.chdir(ROOT),
+        mock.patch.dict(os.environ, environment, clear=True),
+        mock.patch.object(progress_bar, "DELAY", delay),
+        mock.patch.object(sys, "stdout", streams[0]),
+        mock.patch.object(sys, "stderr", streams[1]),
+    ):
+        run_command(list(words))
+    for stream in streams:
+        stream.detach()
+    return written.getvalue().decode()

@@ -231,6 +231,9 @@ def test_origins_of_a_number(tmp_path: Path) -> None:
     assert answer.lines == (f"y agrees with {tmp_path / 'good.npy'}",)
 
 
+AIM = load("aim").changed({"fim.islands": 2})  # two of its eight equal islands
+
+
 def model(element: int = TensorProto.FLOAT) -> onnx.ModelProto:
     """A layer: relu(x W + b), then tanh, in a floating-point type of ONNX."""
     random = np.random.default_rng(7)
@@ -257,8 +260,7 @@ def model(element: int = TensorProto.FLOAT) -> onnx.ModelProto:
 @pytest.mark.parametrize("element", [TensorProto.FLOAT, TensorProto.BFLOAT16])
 def test_a_graph_on_islands_like_aim(element: int) -> None:
     """By default a graph has the format of the islands; predictions are exact, both engines agree."""
-    device = load("aim").changed({"fim.islands": 2})  # the eight islands of aim are equal
-    found = macaw.lower_graph(model(element), device=device)
+    found = macaw.lower_graph(model(element), device=AIM)
     assert re.search(r"\.input +x, bfloat16, 5, 40", found.source)
     assert all(array.dtype == "V2" for array in found.files.values())
     x = np.random.default_rng(8).normal(size=(5, 40)).astype(BF16)
@@ -288,8 +290,8 @@ def test_a_constant_beyond_the_range() -> None:
         numpy_helper.from_array(np.full(24, 3.4e38, np.float32), "b")
     )
     with pytest.raises(macaw.InputError, match=r"3\.4e\+38 is too large for bf16"):
-        macaw.lower_graph(made, device="aim")
+        macaw.lower_graph(made, device=AIM)
     made.graph.initializer[1].CopyFrom(numpy_helper.from_array(np.full(24, 1e38, np.float32), "b"))
-    assert macaw.lower_graph(made, device="aim").cycles  # fp16 has no such numbers
+    assert macaw.lower_graph(made, device=AIM).cycles  # fp16 has no such numbers
     with pytest.raises(macaw.InputError, match="is too large for fp16"):
         macaw.lower_graph(made, device="base")

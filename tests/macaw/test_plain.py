@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import importlib
-import io
-import os
 import re
 import shlex
 import sys
@@ -22,7 +18,7 @@ from prompt_toolkit.shortcuts import CompleteStyle
 from rich.table import Table
 
 from macaw import debugging
-from macaw.cli import COMMANDS, run_command
+from macaw.cli import COMMANDS
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
 from macaw.terminal import plain, progress_bar
@@ -32,7 +28,7 @@ from tests.lowering.net.models import ModelBuilder
 from tests.macaw import fim_models
 from tests.macaw.command_runs import run_here
 from tests.macaw.conftest import LAYER, ROOT
-from tests.macaw.terminal import Terminal
+from tests.macaw.terminal import Terminal, shown
 
 # They print no table, chart, progress or colour of their own: protocols, a script, click's help.
 WITHOUT = {"lsp", "dap", "completion", "help"}
@@ -110,34 +106,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         "small": folder / "small.onnx",
         "model": NETWORK / "digits.onnx",
     }
-
-
-class Tty(io.TextIOWrapper):
-    """A stream that claims to be a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-@functools.cache  # tests compare what the same commands print
-def shown(*words: str, delay: float = 1e6, **variables: str) -> str:
-    """Run a command on a terminal of 100 columns; bars appear after `delay` seconds."""
-    left_out = ("NO_COLOR", "MACAW_PLAIN", "FORCE_COLOR", "COLORTERM", "CI")
-    kept = {name: value for name, value in os.environ.items() if name not in left_out}
-    environment = {**kept, "TERM": "xterm-256color", "COLUMNS": "100", **variables}
-    written = io.BytesIO()
-    streams = Tty(written, "utf-8"), Tty(written, "utf-8")
-    with (
-        contextlib.chdir(ROOT),
-        mock.patch.dict(os.environ, environment, clear=True),
-        mock.patch.object(progress_bar, "DELAY", delay),
-        mock.patch.object(sys, "stdout", streams[0]),
-        mock.patch.object(sys, "stderr", streams[1]),
-    ):
-        run_command(list(words))
-    for stream in streams:
-        stream.detach()
-    return written.getvalue().decode()
 
 
 def words_of(name: str, files: dict[str, object]) -> list[str]:
