@@ -11,7 +11,7 @@ from tests.lowering.nnp.random_models import Draft
 from tests.lowering.onnx.models import model as onnx_model
 
 # An array of one cluster: the compiler compares few plans for the layers beside nnp.
-SETTINGS = {"nnp.host_format": "fp32", "pe.rows": 1, "pe.clusters": 1}
+SETTINGS: dict[str, str | int] = {"nnp.host_format": "fp32", "pe.rows": 1, "pe.clusters": 1}
 DEVICES = {name: load(name).changed(SETTINGS) for name in ("tiny", "base")}
 
 

@@ -91,7 +91,7 @@ def test_layouts(macaw: Macaw, tmp_path: Path) -> None:
     found = api.run(tmp_path / "depthwise.s", x=between).outputs["y"]
     assert found.shape == (3, 5, 4)
     for n in range(4):
-        plane = sum(correlated(x[..., c], kernels[n, ..., c]) for c in range(2))
+        plane = np.sum([correlated(x[..., c], kernels[n, ..., c]) for c in range(2)], axis=0)
         np.testing.assert_array_equal(found[..., n], correlated(plane, depth[n]))
 
 
