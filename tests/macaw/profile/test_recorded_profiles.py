@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -36,6 +37,9 @@ MOST = 24  # lines of one answer that are recorded
 def _shared_runs() -> Iterator[None]:
     with shared_runs():
         yield
+    # A search for the memory of dead devices need not go through what the commands have imported.
+    gc.collect()
+    gc.freeze()
 
 
 def _rounded(value: Any) -> Any:
