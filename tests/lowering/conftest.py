@@ -1,4 +1,4 @@
-"""Fixtures for tests that need no good plan."""
+"""Fixtures for tests that need no good plan; they change nothing for tests marked `long`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ STEPS = 500  # that are issued while the scheduler tries changes; usually they a
 
 
 @pytest.fixture
-def few_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_plans(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let lowering for the array compare only few plans of a layer.
 
     For tests of results, bytes and predictions, which are right for any plan.
     """
-    compare_few_plans(monkeypatch)
+    if not request.node.get_closest_marker("long"):
+        compare_few_plans(monkeypatch)
 
 
 @pytest.fixture
-def short_search(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def short_search(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let lowering for islands try few changes of a plan, and simulate few tilings of a product.
 
     For tests of bits and of predictions, which are right for any plan.
     """
+    if request.node.get_closest_marker("long"):
+        yield
+        return
 
     def shortly(graph, config, ask, together, effort):
         return schedule(graph, config, ask, together, min(effort, STEPS))

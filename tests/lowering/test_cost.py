@@ -49,7 +49,7 @@ WEIGHTS = np.random.default_rng(5).integers(-8, 9, (24, 140)).astype(np.int8)
 def error(changes: dict[str, int], mapping: str, **finish: Any) -> float:
     """The relative error of the predicted cycles of a product with several tiles of inputs."""
     config = load("tiny").changed({"pe.input_buffer": 64, **changes})
-    product = replace(Product(6, WEIGHTS), **finish).validated(config)
+    product = replace(Product(10, WEIGHTS), **finish).validated(config)
     found = choose(product, config, mapping=mapping, split="b").selection
     assert found.plan.count("K") > 1
     x = np.ones(product.shapes[0], np.int8)
