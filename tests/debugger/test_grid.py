@@ -68,6 +68,17 @@ def test_cells_without_a_value_and_grids_without_cells() -> None:
     assert grid.place_at(frame, Area(20, 5), 2, 1) is None
 
 
+def test_a_row_with_more_units_than_fit_ends_in_a_sign() -> None:
+    area = Area(20, 5)
+    _, row = grid.view(frame_of(1, 30, "0.0"), area)
+    cells = row.plain.removeprefix("row 0 ")
+    assert len(cells) == 20 - len("row 0 ") + len(area.signs.more)
+    assert cells.endswith(area.signs.more)
+    _, row = grid.view(frame_of(1, 14, "0.0"), area)
+    assert len(row.plain) == 20
+    assert area.signs.more not in row.plain
+
+
 def test_the_place_of_an_announcement_has_the_units_that_it_names() -> None:
     core = Device(load("tiny")).cores["pe[0]"]
     first, second = core.table.levels
