@@ -3,14 +3,12 @@
 import random
 import re
 from collections import defaultdict
-from functools import cache
 
 import pytest
 
 from macaw.asm.editing import occurrences
 from macaw.asm.editing.document import Document
 from macaw.asm.editing.renaming import RenameError
-from macaw.isa import manual
 from tests.asm.corpus import VALID_SOURCES, source_of
 
 pytestmark = pytest.mark.once
@@ -166,13 +164,11 @@ NOT_SUGGESTED = [
 ]
 
 
-def test_what_a_source_has_is_suggested_at_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_source_has_is_suggested_at_its_place() -> None:
     """Each instruction, directive, register and symbol of the corpus is among the suggestions.
 
     Registers in moves of islands are left out: nothing is suggested inside a move.
     """
-    # Beside an instruction the editor shows its page of the manual, which takes long to write.
-    monkeypatch.setattr(manual, "page", cache(manual.page))
     seen: set[tuple[str, ...]] = set()
     missing = []
     counts: dict[str, int] = defaultdict(int)

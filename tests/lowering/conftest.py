@@ -33,10 +33,10 @@ def short_search(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
         yield
         return
 
-    def shortly(graph, config, ask, together, effort):
+    def short_schedule(graph, config, ask, together, effort):
         return schedule(graph, config, ask, together, min(effort, STEPS))
 
-    monkeypatch.setattr(planning, "schedule", shortly)
+    monkeypatch.setattr(planning, "schedule", short_schedule)
     monkeypatch.setattr(options, "NEAR", 1)
     options._least.cache_clear()
     yield
