@@ -25,7 +25,7 @@ from macaw.asm.program import Program, Section
 from macaw.asm.source import Source
 from tests.asm.gnu_tools import output, tool
 from tests.asm.sample_sources import sample_sources
-from tests.fuzzing import IN_CI, fuzz, properties
+from tests.fuzzing import fuzz, properties, third_in_ci
 from tests.tree_copies import PYTHON_PATH
 
 pytestmark = pytest.mark.once
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.once
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SAMPLES = sample_sources()
-SOME = SAMPLES[:: 3 if IN_CI else 1]
+SOME = third_in_ci(SAMPLES)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.asm import gnu, gnu_corpus_files
-from tests.fuzzing import IN_CI
+from tests.fuzzing import third_in_ci
 
 pytestmark = pytest.mark.once
 
@@ -72,6 +72,6 @@ def test_a_difference_is_in_the_manual(name: str) -> None:
 # A contributor may have no GNU as; in CI, which installs it, a skip is a failure.
 @pytest.mark.skipif(gnu.tools_missing(), reason="no GNU as here to compare the vectors with")
 def test_the_vectors_are_current() -> None:
-    some = list(SOURCES)[:: 3 if IN_CI else 1]
-    fresh = {name: gnu_corpus_files.of_gnu(SOURCES[name]) for name in some}
-    assert fresh == {name: VECTORS[name] for name in some}
+    names = third_in_ci(list(SOURCES))
+    fresh = {name: gnu_corpus_files.of_gnu(SOURCES[name]) for name in names}
+    assert fresh == {name: VECTORS[name] for name in names}
