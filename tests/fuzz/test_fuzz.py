@@ -109,18 +109,14 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
         "accepted",
     ),
     ("words", "fim 217895045\n", "refused"),  # a deadlock before an operation's end
+    # 65,282 vectors from external memory: the reference engine's time grew as their square
+    ("words", "nnp 51792811\n40 =0000\n57858 =00000000\n25 =ff\n58081 =7f\n", "refused"),
 )
 
 
 @pytest.mark.parametrize(("name", "data", "outcome"), FOUND)
 def test_found(name: str, data: Any, outcome: str) -> None:
     assert attempt(TARGETS[name], Example(data, data, True), PATIENCE) == outcome
-
-
-def test_the_time_of_long_reads_grows_as_their_length() -> None:
-    """The reference engine takes 0.4 s for 7,938 vectors from external memory, not 7 s."""
-    data = "nnp 51792811\n40 =0000\n57858 =00000000\n25 =1f\n58081 =7f\n"
-    assert attempt(TARGETS["words"], Example(data, data, True), 0.3) == "refused"
 
 
 # The means themselves
