@@ -126,6 +126,8 @@ def losses(
 def print_losses(tests: Sequence[str], count: int, seed: int) -> int:
     """Print the mutants that no other tests than these notice; return how many they are."""
     chooser = Chooser(TREE, Lines(LINES), tests)
+    if not chooser.left_out:
+        raise SystemExit(f"no test of the map is one of these: {' '.join(tests)}")
     lost = losses(chooser, chooser.executed_by_left_out(count, seed))
     for mutant, name in lost:
         text = (TREE / mutant.path).read_text("utf-8")

@@ -145,7 +145,7 @@ class Chooser:
     def executed_by_left_out(self, count: int, seed: int) -> list[Mutant]:
         """Draw mutants of lines that the tests left out execute, of each kind alike."""
         tests = [each for each in self.lines.tests if each.name in self.left_out]
-        met = set(np.unique(np.concatenate([each.places for each in tests])).tolist())
+        met = {place for each in tests for place in each.places.tolist()}
         paths = sorted({path for (path, _), place in self.lines.numbers.items() if place in met})
         among = [
             each

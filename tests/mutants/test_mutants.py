@@ -156,6 +156,7 @@ def test_of_another_thing():
 """
 
 
+# Python has `sys.monitoring` since 3.12; CI runs these tests there.
 needs_monitoring = pytest.mark.skipif(
     sys.version_info < (3, 12), reason="recording needs sys.monitoring"
 )
@@ -262,3 +263,9 @@ def test_a_killed_process_leaves_no_mutant(tmp_path):
     copies.recover(tmp_path)
     assert list(file.parent.iterdir()) == [file]
     assert file.read_text() == "one = 1\n"
+
+
+def test_a_name_that_is_no_test_of_the_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool, "LINES", tmp_path)
+    with pytest.raises(SystemExit, match=r"no test of the map is one of these: tests/none\.py"):
+        tool.print_losses(["tests/none.py"], 1, 1)
