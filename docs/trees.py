@@ -18,8 +18,9 @@ _FROM = re.compile(r"^[ \t]*from (macaw\.[\w.]+) import\b", re.M)
 def tree_of(path: Path) -> ast.Module:
     """Return the syntax tree of a file.
 
-    The cache keeps all trees, which have a million nodes together. Python's search for garbage
-    would go through them again and again, in three quarters of the time, so they are frozen.
+    The cache keeps all trees, which have a million nodes together. They are frozen: otherwise
+    Python's search for garbage goes through them again and again, and takes three quarters of the
+    time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
