@@ -19,6 +19,7 @@ one, which follows from the iteration before, and must no longer change either.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -108,15 +109,18 @@ class Pattern:
         state[:, 0] = np.maximum(state[:, 0] - known, 0)
         lead, cycles = np.zeros(state.shape[1:], np.int64), cycles.swapaxes(0, 1)
         lead[0] = known - known.max()
-        while True:  # after n applications, at least the first n states and leads are right
+        for number in count():  # after n applications, at least the first n states are right
             found = self.next_iteration(state[:, :-1], lead[:-1], cycles)
             start, end, following, length, beats = found
-            next_starts = lead[:-1] + length
-            leads = next_starts - next_starts.max(axis=1, keepdims=True)
+            leads = _relative_to_last(lead[:-1] + length)
             are_leads = not self.beats or np.array_equal(lead[1:], leads)
             if are_leads and np.array_equal(state[:, 1:], following):
                 break
-            state[:, 1:], lead[1:] = following, leads
+            # The leads of a cluster that waits for the bus do not depend on its earlier leads. If
+            # no cluster waits, the leads are sums of lengths. To assume both in turn is fastest.
+            sums = number % 2 == 0
+            lead[1:] = _relative_to_last(lead[0] + length.cumsum(axis=0)) if sums else leads
+            state[:, 1:] = following
         first = np.concatenate([known[None], known + np.cumsum(length, axis=0)])
         start, end = (times.swapaxes(0, 1) + first[:-1, None] for times in (start, end))
         last = first[:-1].max(axis=1, keepdims=True)
@@ -184,6 +188,12 @@ class Pattern:
     def _ready(self, end: Ints) -> Ints:
         """Return the first cycle in which an instruction that ended in `end` can start again."""
         return timing.next_start(timing.write_back(end)) if self.long_pipeline else end + 1
+
+
+def _relative_to_last(cycles: Ints) -> Ints:
+    """Return the cycles (n, clusters) of n events relative to that of the last cluster."""
+    relative: Ints = cycles - cycles.max(axis=1, keepdims=True)
+    return relative
 
 
 def _waits(op: Op, other: Op) -> bool:
