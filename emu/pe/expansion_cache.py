@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 
 from macaw.emu.pe.expansion import Expansion
 from macaw.emu.pe.instruction_buffers import InstructionBuffer, Pairs
@@ -11,10 +12,16 @@ from macaw.emu.pe.state import Op, Out, Segment, Shape
 _MOST = 4096  # the greatest number of iterations in the cache
 
 
+@lru_cache(maxsize=8)
+def expansion_cache(shape: Shape) -> ExpansionCache:
+    """Return the cache for rows of this shape. `shape.row` must be 0: all rows use one cache."""
+    return ExpansionCache(shape)
+
+
 class ExpansionCache:
     """A cache of the steps of iterations; the key has everything on which the steps depend.
 
-    `shape` has the dimensions of the row.
+    `shape` has the dimensions of the rows.
     """
 
     def __init__(self, shape: Shape) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ _OF_PES = (
 
 
 class PeArrays:
-    """Views of the state of all PEs of a row, or of a cluster (`clusters`). Nothing is copied.
+    """Views of the state of all PEs of a row, or of a cluster (`cluster`). Nothing is copied.
 
     The memories of the PEs (queues, buffers, accumulators) are flat arrays of the whole row.
     `weight_row`, `input_row`, `q1_row`, `q2_row` and `sum_row`, of shape (PEs,), have the index at
@@ -54,20 +53,17 @@ class PeArrays:
         self.mac_sum, self.mac_reached = flat("mac_sum"), flat("mac_reached")
         self.given = flat("given")
         self.counters = {row.name: flat(row.name) for row in PE_COUNTERS}
+        self._clusters: dict[int, PeArrays] = {}
 
-    @cached_property
-    def clusters(self) -> list[PeArrays]:
-        """One `PeArrays` for each cluster, with the views of that cluster."""
-        pes = self.shape.pes
-        return [self._part(slice(first, first + pes)) for first in range(0, self.pes.size, pes)]
-
-    def _part(self, part: slice) -> PeArrays:
-        """Return the views of the PEs in `part`; the arrays of memories remain whole."""
-        views = copy(self)
-        for name in _OF_PES:
-            setattr(views, name, getattr(self, name)[part])
-        views.counters = {name: values[part] for name, values in self.counters.items()}
-        return views
+    def cluster(self, number: int) -> PeArrays:
+        """Return the views of the PEs of a cluster; the arrays of memories remain whole."""
+        if number not in self._clusters:
+            part = slice(number * self.shape.pes, (number + 1) * self.shape.pes)
+            self._clusters[number] = views = copy(self)
+            for name in _OF_PES:
+                setattr(views, name, getattr(self, name)[part])
+            views.counters = {name: values[part] for name, values in self.counters.items()}
+        return self._clusters[number]
 
     def start_mac(
         self,

@@ -6,9 +6,11 @@ loading and trace, and the cache of expanded steps.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.data_loading import DataLoading
-from macaw.emu.pe.expansion_cache import ExpansionCache
+from macaw.emu.pe.expansion_cache import expansion_cache
 from macaw.emu.pe.output_queues import OutputQueues
 from macaw.emu.pe.row_trace import RowTrace
 from macaw.emu.pe.special_units import SpecialUnits
@@ -26,4 +28,4 @@ class RowUnits:
         self.stores = Stores(context, queues)
         self.loading = DataLoading(context, queues)
         self.trace = RowTrace(context)
-        self.expansions = ExpansionCache(context.shape)
+        self.expansions = expansion_cache(replace(context.shape, row=0))

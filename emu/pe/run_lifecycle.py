@@ -129,12 +129,13 @@ class RunLifecycle:
         if clusters == [self.cluster.number]:
             return [True]
         chain = self.cluster.chain(number)
-        equal = np.ones(len(clusters), np.bool_)
-        for name in BUFFER_FIELDS:
-            values = getattr(self.state, name)[:, chain]
-            same = values[clusters] == values[self.cluster.number]
-            equal &= same.reshape(len(clusters), -1).all(axis=1)
-        return [bool(same) for same in equal]
+        own = self._contents(self.cluster.number, chain)
+        return [self._contents(cluster, chain) == own for cluster in clusters]
+
+    def _contents(self, cluster: int, buffers: list[int]) -> list[bytes]:
+        """Return the bytes of all fields of some instruction buffers of a cluster."""
+        fields = [getattr(self.state, name) for name in BUFFER_FIELDS]
+        return [field[cluster, number].tobytes() for field in fields for number in buffers]
 
     def open_like(self, other: RunLifecycle, packet: Packet, address: int) -> Run:
         """Return a copy of the run that `other` has just opened in a cluster with equal buffers.

@@ -130,7 +130,7 @@ class BalancedPlan(Plan):
                 outcome = state.outcome(columns, cycles)
             outcome.mac_cycles = cycles
             self._write_loads(state, cluster, columns, outcome)
-            pes, handing = self.arrays.clusters[cluster], self._handing(cluster)
+            pes, handing = self.arrays.cluster(cluster), self._handing(cluster)
             if handing < 0 or cycles <= handing:
                 outcome.add_to(pes)
                 self.state.handing[cluster] = cycles == handing
@@ -144,7 +144,7 @@ class BalancedPlan(Plan):
     def _write_loads(
         self, state: BalancedState, cluster: int, columns: slice, outcome: MacOutcome
     ) -> None:
-        arrays, pes = self.arrays, self.arrays.clusters[cluster]
+        arrays, pes = self.arrays, self.arrays.cluster(cluster)
         rows = slice(columns.start - self.offset, columns.stop - self.offset)
         q1, q2 = state.q1_count[columns], state.q2_count[columns]
         arrived = np.asarray(outcome.effectual_loads + outcome.loads_received, np.int64)

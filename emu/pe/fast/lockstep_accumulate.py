@@ -309,7 +309,7 @@ class LockstepAccumulator:
 
     def _finish(self, place: int, mac: LockstepMac, outcome: MacOutcome) -> None:
         state, c = self.state, self.clusters[place]
-        outcome.add_to(self.arrays.clusters[c])
+        outcome.add_to(self.arrays.cluster(c))
         state.mac_left[c] = 0
         state.mac_next[c] = (state.weight_head[c] + self.entries[place]) % self.shape.weight_queue
         state.mac_reached[c] = np.asarray(mac.batch.outcome.products[mac.at, place]) > 0

@@ -315,7 +315,7 @@ class Plan:
             place = self.clusters.index(cluster)
             # the PEs of the cluster in the arrays of the plan
             rows = slice(place * pes, (place + 1) * pes)
-            self._write(rows, self.arrays.clusters[cluster], now - self.start)
+            self._write(rows, self.arrays.cluster(cluster), now - self.start)
 
     def _write(self, rows: slice, pes: PeArrays, cycles: int) -> None:
         outcome = self._outcome(rows, cycles)
