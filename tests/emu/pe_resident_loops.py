@@ -228,8 +228,7 @@ class LoopMaker:
 
 
 LOOP_ORDERS = st.sampled_from(["first", "turns", "two places", "once"])
-LOOP_SUMS = st.sampled_from(["none", "bias", "before"])
-START_SUMS = st.sampled_from(["none", "bias", "each", "before"])
+LOOP_SUMS = st.sampled_from(["none", "bias", "each", "before"])
 
 
 def long_loop(seed: int, balance: bool = False, sums: str = "none", **config: Any) -> Unit:

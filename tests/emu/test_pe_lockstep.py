@@ -28,9 +28,9 @@ from tests.emu.pe_resident_loops import (
     HOLD,
     JOIN,
     LOOP_ORDERS,
+    LOOP_SUMS,
     PRODUCT,
     RQ,
-    START_SUMS,
     LoopMaker,
 )
 
@@ -105,7 +105,7 @@ LOOKS = st.lists(
 
 
 @EXAMPLES
-@given(SEEDS, LOOP_ORDERS, st.booleans(), START_SUMS, st.booleans(), LOOKS)
+@given(SEEDS, LOOP_ORDERS, st.booleans(), LOOP_SUMS, st.booleans(), LOOKS)
 def test_looks_at_any_moment(
     seed: int, order: str, balance: bool, sums: str, join: bool, looks: list[tuple[str, int]]
 ) -> None:
@@ -125,7 +125,7 @@ def test_looks_at_loops_of_additions(
 
 
 @EXAMPLES
-@given(SEEDS, LOOP_ORDERS, st.booleans(), START_SUMS, st.booleans())
+@given(SEEDS, LOOP_ORDERS, st.booleans(), LOOP_SUMS, st.booleans())
 def test_nobody_looks(seed: int, order: str, balance: bool, sums: str, join: bool) -> None:
     """Without interruption, clusters stay one group until the last mac, with NumPy's results."""
     loop = LoopMaker(seed, order, balance, sums, join).loop()
@@ -168,7 +168,7 @@ def test_every_cycle(order: str, balance: bool, sums: str) -> None:
 
 
 @EXAMPLES
-@given(SEEDS, LOOP_ORDERS, st.booleans(), START_SUMS, st.booleans())
+@given(SEEDS, LOOP_ORDERS, st.booleans(), LOOP_SUMS, st.booleans())
 def test_a_fault_in_the_middle(seed: int, order: str, balance: bool, sums: str, join: bool) -> None:
     """A fault in the middle of a group (index or sum out of range) is the reference engine's."""
     config: dict[str, Any] = {"pe.overflow": "fault", "pe.element": "int8"}

@@ -1,7 +1,7 @@
 """Feed streams of the fast engine: segments that a lockstep group uses before the bus sends them.
 
 In the loops here, each iteration multiplies its own segment, or adds its own segments of partial
-sums. The group computes many iterations before the bus sends their segments.
+sums, or does both. The group computes many iterations before the bus sends their segments.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def streams(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
     write = FeedStream.write
 
     def noted(self: FeedStream, bus: Any, group: Any, now: int) -> int:
-        seen.append((len(self.stream.targets), now >= self.end))
+        seen.append((len(self.stream.cycles), now >= self.end))
         return write(self, bus, group, now)
 
     monkeypatch.setattr(FeedStream, "write", noted)
@@ -66,7 +66,7 @@ def look_at_cycles(unit: Unit, step: int) -> None:
 
 
 @pytest.mark.parametrize("balance", [False, True])
-@pytest.mark.parametrize("sums", ["none", "bias", "before"])
+@pytest.mark.parametrize("sums", ["none", "bias", "each", "before"])
 def test_all_but_the_first_and_the_last_two_iterations(
     balance: bool, sums: str, streams: list[tuple[int, bool]]
 ) -> None:
@@ -74,7 +74,8 @@ def test_all_but_the_first_and_the_last_two_iterations(
         unit = long_loop(seed, balance, sums)
         pair = [unit.machine(engine=engine) for engine in ENGINES]
         agree_at_end(pair)
-        assert streams == [(11, True)]  # 14 iterations without the first and the last two
+        # 14 iterations without the first and the last two; "each" also takes partial sums
+        assert streams == [(22 if sums == "each" else 11, True)]
         streams.clear()
         assert isinstance(pair[0].row, FastRow)
         assert pair[0].row.controls.splits == 0
@@ -122,11 +123,15 @@ def test_looks(seed: int, balance: bool, sums: str, pauses: list[int]) -> None:
 
 
 @pytest.mark.few(2)
-@pytest.mark.parametrize(("seed", "divider"), [(1, 1), (2, 2)])
-def test_a_look_in_each_cycle(seed: int, divider: int, streams: list[tuple[int, bool]]) -> None:
+@pytest.mark.parametrize(
+    ("seed", "divider", "sums"), [(1, 1, "none"), (2, 2, "each"), (2, 2, "none"), (1, 1, "each")]
+)
+def test_a_look_in_each_cycle(
+    seed: int, divider: int, sums: str, streams: list[tuple[int, bool]]
+) -> None:
     """If a run stops during a stream, it shows the reference's state; the stream ends early."""
     config: dict[str, Any] = {"pe.divider": divider, "dist.bus_bytes": 3}
-    unit = long_loop(seed, **config)
+    unit = long_loop(seed, sums=sums, **config)
     look_at_cycles(unit, 11)
     assert sum(not complete for _, complete in streams) > 5
 

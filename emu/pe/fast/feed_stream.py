@@ -56,7 +56,7 @@ class FeedStream:
         """Return the cycle of the last beat before cycle `now`; -1 if there is none."""
         cycles = self.stream.cycles
         number = int(np.searchsorted(cycles, now)) - 1  # the last segment that began before `now`
-        return -1 if number < 0 else min(cycles[number] + self.stream.beats, now) - 1
+        return -1 if number < 0 else min(self.stream.after(number), now) - 1
 
     def reached(self, now: int) -> int:
         """Return the cycle after the last one in which beats of the stream move, but at most `now`.
@@ -72,38 +72,35 @@ class FeedStream:
         A beat of cycle `now` - 1 is on the bus afterwards. The calls that the bus makes to the
         control units are recorded for a split of the group.
         """
-        stream, state = self.stream, bus.state
-        packet, beats = stream.packet, stream.beats
+        stream, state, packet = self.stream, bus.state, self.stream.packet
         begun = int(np.searchsorted(stream.cycles, now))
         if not begun:
             return 0
         # Whether the clusters have yet to take the last beat of the segment that the bus sends.
-        is_open = stream.cycles[begun - 1] + beats >= now
+        is_open = stream.after(begun - 1) >= now
         done = begun - is_open
-        length = packet["segments"][stream.first]["length"]
-        free = [state.bus_free, *(cycle + beats for cycle in stream.cycles[: begun - 1])]
-        idle = [cycle - end for cycle, end in zip(stream.cycles, free, strict=False)]
-        state.bus_beats += done * beats
-        state.bus_bytes += done * length
-        state.bus_waits += sum(idle[:done])
-        if done:
-            state.bus_free = stream.cycles[done - 1] + beats
+        beats = sum(stream.beats(number) for number in range(done))
+        segments = packet["segments"][stream.first : stream.first + done]
+        state.bus_beats += beats
+        state.bus_bytes += sum(segment["length"] for segment in segments)
+        for number in range(done):
+            state.bus_waits += stream.cycles[number] - state.bus_free
+            state.bus_free = stream.after(number)
         self._fill(bus, done)
         group.bus_calls.append(self._calls(group, begun, now))
         packet["segment"], packet["sent"] = stream.first + done, 0
-        return done * beats + (self._send(bus, done, now) if is_open else 0)
+        return beats + (self._send(bus, done, now) if is_open else 0)
 
     def _fill(self, bus: Distribution, done: int) -> None:
         """Write the first `done` segments to the PEs, but only the last segment of each target.
 
-        All segments have the same length, so a later segment overwrites an earlier one with the
-        same target. Segments of partial sums are left out.
+        All segments of activations have the same length, so a later one overwrites an earlier one
+        with the same target. The group has added segments of partial sums to its own accumulators.
         """
         stream, loading = self.stream, bus.units.loading
-        if stream.sums is not None:
-            return  # the group has added them to its own accumulators
         packet, peek = stream.packet, bus.context.memory.peek
-        last = {stream.targets[number]: number for number in range(done)}
+        filling = (number for number in range(done) if stream.sums(number) is None)
+        last = {stream.target(number): number for number in filling}
         shape = len(packet["clusters"]), bus.shape.pes
         for target, number in sorted(last.items(), key=lambda item: item[1]):
             segment = packet["segments"][stream.first + number]
@@ -117,19 +114,17 @@ class FeedStream:
         The bus has begun the first `begun` segments of the stream. If the group splits, each
         control unit repeats these calls.
         """
-        packet, beats, sums = self.stream.packet, self.stream.beats, self.stream.sums
-        for segment, cycle in enumerate(self.stream.cycles[:begun], self.stream.first):
-            last = cycle + beats - 1
+        stream, packet = self.stream, self.stream.packet
+        for number, cycle in enumerate(stream.cycles[:begun]):
+            segment, end, sums = stream.first + number, stream.after(number), stream.sums(number)
             yield BusCall(cycle, False, methodcaller("begin_segment", packet))
             if cycle + 1 < now:
                 call = methodcaller("first_beat", packet, segment, cycle)
                 yield BusCall(cycle + 1, True, call)
-            if last + 1 < now and sums is not None:
-                number = segment - self.stream.first
-                fill = sums_call(group, self.stream.targets[number], sums[number])
-                yield BusCall(last + 1, True, fill)
-            if last + 1 < now:
-                yield BusCall(last + 1, True, methodcaller("last_beat", packet, segment, last))
+            if end < now and sums is not None:
+                yield BusCall(end, True, sums_call(group, stream.target(number), sums))
+            if end < now:
+                yield BusCall(end, True, methodcaller("last_beat", packet, segment, end - 1))
 
     def _send(self, bus: Distribution, number: int, now: int) -> int:
         """Send the beats of segment `number` of the stream that come before cycle `now`.

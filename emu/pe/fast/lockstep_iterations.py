@@ -1,12 +1,12 @@
 """Finds iterations of a lockstep group (`lockstep_group`) that can be computed at once.
 
-There are three cases. In the first one, the bus has brought all segments of the exe. In the second
-one, each of the iterations takes one segment of activations, which the mac of the next iteration
-reads. In the third one, each iteration takes segments of partial sums and has no mac. In the last
-two cases the beats of the bus follow from the times of the steps, because no other core uses the
-half of the on-chip unit that feeds the row. The bus sends the first beat of a segment when all
-clusters can take it, and then one beat in each cycle. The contents of the segments are in on-chip
-memory already. The row moves these beats later (`feed_stream`).
+There are two cases. In the first one, the bus has brought all segments of the exe. In the second
+one, each of the iterations takes segments: a segment of activations, which the mac of the next
+iteration reads, or segments of partial sums, or both. Then the beats of the bus follow from the
+times of the steps, because no other core uses the half of the on-chip unit that feeds the row. The
+bus sends the first beat of a segment when all clusters can take it, and then one beat in each
+cycle. The contents of the segments are in on-chip memory already. The row moves these beats later
+(`feed_stream`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from macaw.emu.pe.fast.lockstep_loops import (
     Pattern,
     repeated_sums,
     repeats,
+    waits,
 )
 from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
 from macaw.emu.pe.fast.lockstep_steps import STEPS, LockstepStep, StepConflicts
 from macaw.emu.pe.instruction_buffers import InstructionBuffer
 from macaw.emu.pe.run_lifecycle import RunLifecycle
-from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, COMPRESS, PSUMS
+from macaw.emu.pe.sequence import COMPRESS
 from macaw.emu.pe.state import MAC, Op, Packet, Run, Segment, Shape
 from macaw.isa.lazy_dataclass import dataclass
 
@@ -70,25 +71,56 @@ class Start:
 
 
 @dataclass(frozen=True)
+class StreamLoad:
+    """An ld of all iterations of a stream: it takes one segment in each of them.
+
+    A segment takes `beats` cycles on the bus. `targets` has, for each iteration, the element of the
+    input buffers from which on the PEs store the segment. For partial sums, it is the entry of the
+    output queues, and `sums` has these in the shape (iterations, clusters, PEs, sums). For
+    activations, `sums` is None.
+    """
+
+    beats: int
+    targets: Sequence[int]
+    sums: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
 class Stream:
     """Segments that the bus sends to a group: segments `first` to `first` + n - 1 of `packet`.
 
-    `targets` has the element at which the PEs store each one, and `cycles` the cycle of its first
-    beat. Each segment takes `beats` cycles. If the segments have partial sums, `sums` contains
-    these, in the shape (segments, clusters, PEs, sums); for activations it is None.
+    `cycles` has, for each of them, the cycle of its first beat. The `loads` of each iteration take
+    one segment after the other.
     """
 
     packet: Packet
     first: int
-    targets: Sequence[int]
     cycles: Sequence[int]
-    beats: int
-    sums: NDArray[Any] | None = None
+    loads: Sequence[StreamLoad]
+
+    def beats(self, number: int) -> int:
+        """Return the number of beats of segment `first` + `number`."""
+        return self.loads[number % len(self.loads)].beats
+
+    def after(self, number: int) -> int:
+        """Return the cycle after the last beat of segment `first` + `number`."""
+        return self.cycles[number] + self.beats(number)
+
+    def target(self, number: int) -> int:
+        """Return where the PEs store the first element of segment `first` + `number`."""
+        iteration, load = divmod(number, len(self.loads))
+        return self.loads[load].targets[iteration]
+
+    def sums(self, number: int) -> NDArray[Any] | None:
+        """Return the partial sums of segment `first` + `number`; None for activations."""
+        iteration, load = divmod(number, len(self.loads))
+        sums = self.loads[load].sums
+        return None if sums is None else sums[iteration]
 
     @property
     def end(self) -> int:
         """The first cycle in which the clusters have taken all segments from the bus."""
-        return self.cycles[-1] + self.beats + 1
+        return self.after(len(self.cycles) - 1) + 1
 
 
 @dataclass(frozen=True)
@@ -123,8 +155,6 @@ def repetition(
     """
     run = loop.run
     if run["taken"] < len(run["segments"]):
-        if run["segments"][run["taken"]]["type"] == PSUMS:
-            return _added(loop, macs, start, next_packet)
         return _streamed(loop, macs, start, next_packet)
     count = sum(step.op["unit"] == MAC for step in steps)
     if not count:
@@ -136,7 +166,7 @@ def repetition(
     if not repeats(loop.shape, steps, loop.buffer, run["initial"], iterations):
         return None
     cycles = macs.cycles(len(iterations) * count).reshape(len(iterations), count, -1)
-    times = Pattern(steps, loop.long_pipeline, beats=0, conflicts=None).times(
+    times = Pattern(steps, loop.long_pipeline, beats=(), conflicts=None).times(
         start.known, start.issue, start.ends, cycles
     )
     sums = repeated_sums(steps, loop.buffer, run["initial"], iterations, macs)
@@ -146,101 +176,113 @@ def repetition(
 def _streamed(
     loop: Loop, macs: LockstepMacs, start: Start, next_packet: Callable[[], Packet | None]
 ) -> Repetition | None:
-    """Return the next iterations if each multiplies a segment that the bus has yet to bring.
+    """Return the next iterations if each takes segments that the bus has yet to bring.
 
-    The result is None if they do not, or if the group cannot compute them at once. `repetition`
-    explains the arguments.
+    Each iteration may take segments of partial sums. If it has a mac, it also takes one segment of
+    activations. The result is None if the next iterations are not of this kind, or if the group
+    cannot compute them at once. `repetition` explains the arguments.
     """
-    run, shape = loop.run, loop.shape
+    run, packet = loop.run, next_packet()
+    if packet is None or packet["order"] != run["order"] or macs.computed:
+        return None
     first, taken = run["iteration"], run["taken"]
-    # The bus itself sends the packet's last segment, because the next packet may follow at once.
-    segments = run["segments"][taken:-1][:_MOST]
-    count = min(run["iterations"] - 2 - first, len(segments))
-    if count < _FEWEST or macs.computed or not _are_alike(segments[:count], ACTIVATIONS_SEGMENT):
-        return None
-    packet = next_packet()
-    ops = None if packet is None else _alike_ops(loop, count, 1)
-    if packet is None or packet["order"] != run["order"] or ops is None:
-        return None
-    steps = [LockstepStep(op, start.known) for op in ops]
-    (load,) = (op for op in ops if op["segments"])
-    multiplied = [op for op in ops if op["unit"] == MAC]
-    if len(multiplied) != 1:
-        return None
-    (mac,) = multiplied
-    iterations = np.arange(first, first + count)
-    initial = run["initial"]
-    targets = loop.buffer.operand(initial, load["place"], 0, iterations)
-    bases = loop.buffer.operand(initial, mac["place"], 0, iterations)
-    if (bases[1:] != targets[:-1]).any() or (targets % shape.input_block).any():
-        return None
-    if not repeats(shape, steps, loop.buffer, initial, iterations):
-        return None
-    found = macs.foresee(bases.tolist(), range(taken, taken + count - 1))
-    if found < _FEWEST:
-        return None
-    iterations, targets, bases = iterations[:found], targets[:found], bases[:found]
-    beats = -(-segments[0]["length"] // shape.bus_bytes)
-    pattern = Pattern(steps, loop.long_pipeline, beats, loop.conflicts)
-    cycles = macs.cycles(found)[:, None]
-    times = pattern.times(start.known, start.issue, start.ends, cycles)
-    macs.expect(bases.tolist(), targets.tolist(), macs.coming.elements(packet, taken))
-    sums = repeated_sums(steps, loop.buffer, initial, iterations, macs)
-    stream = Stream(packet, taken, targets.tolist(), times.beats.reshape(-1).tolist(), beats)
-    return Repetition(steps, found, times, sums, stream)
-
-
-def _added(
-    loop: Loop, macs: LockstepMacs, start: Start, next_packet: Callable[[], Packet | None]
-) -> Repetition | None:
-    """Return the next iterations if each adds segments of sums that the bus has yet to bring.
-
-    Such iterations have no macs. The result is None if the next iterations are not of this kind, or
-    if the group cannot compute them at once. `repetition` explains the arguments.
-    """
-    run, shape = loop.run, loop.shape
-    first, taken = run["iteration"], run["taken"]
-    _, end = loop.lifecycle.steps_of(run, first, taken)
-    loads = end - taken  # of an iteration
-    if not loads:
+    lead, end = loop.lifecycle.steps_of(run, first, taken)
+    if end == taken:
         return None  # no ld takes the segments, which is a fault at the end of the run
-    # The last state of the run contains only steps of its last iteration.
-    segments = run["segments"][taken:-1]  # the bus itself sends the last one, as in `_streamed`
-    count = min(run["iterations"] - 1 - first, len(segments) // loads, _MOST)
-    segments = segments[: count * loads]
-    if count < _FEWEST or not _are_alike(segments, PSUMS):
+    multiplies = any(op["unit"] == MAC for op in lead)
+    # The last state of a run has steps of its last iteration, with macs also of the one before it.
+    remaining = run["iterations"] - first - (2 if multiplies else 1)
+    # The bus itself sends the packet's last segment, because the next packet may follow at once.
+    count = min(remaining, (len(run["segments"]) - 1 - taken) // (end - taken), _MOST)
+    if count < _FEWEST or not _are_alike(run["segments"][taken:], end - taken, count):
         return None
-    packet = next_packet()
-    ops = None if packet is None else _alike_ops(loop, count, loads)
-    if packet is None or packet["order"] != run["order"] or ops is None:
-        return None
-    if not {op["name"] for op in ops} <= {"ld", "move"}:
+    ops = _alike_ops(loop, count, end - taken)
+    if ops is None:
         return None
     steps = [LockstepStep(op, start.known) for op in ops]
-    iterations = np.arange(first, first + count)
-    if not repeats(shape, steps, loop.buffer, run["initial"], iterations):
+    iterations, initial = np.arange(first, first + count), run["initial"]
+    if not repeats(loop.shape, steps, loop.buffer, initial, iterations):
         return None
-    beats = -(-segments[0]["length"] // shape.bus_bytes)
-    pattern = Pattern(steps, loop.long_pipeline, beats, loop.conflicts)
-    no_macs = np.zeros((count, 0, len(start.known)), np.int64)
-    times = pattern.times(start.known, start.issue, start.ends, no_macs)
-    values = macs.coming.sums(packet, range(taken, taken + len(segments)))
-    sums = repeated_sums(steps, loop.buffer, run["initial"], iterations, macs, values)
-    targets = [run["initial"][op["place"]][0] for op in ops if op["segments"]] * count
-    stream = Stream(packet, taken, targets, times.beats.reshape(-1).tolist(), beats, values)
+    cycles = np.zeros((count, 0, start.known.size), np.int64)
+    if multiplies:
+        count = _expect_macs(loop, macs, packet, ops, iterations)
+        if count < _FEWEST:
+            return None
+        iterations, cycles = iterations[:count], macs.cycles(count)[:, None]
+    loads = [_load(loop, macs, packet, ops, op, iterations) for op in ops if op["segments"]]
+    pattern = Pattern(steps, loop.long_pipeline, [load.beats for load in loads], loop.conflicts)
+    times = pattern.times(start.known, start.issue, start.ends, cycles)
+    values = [load.sums for load in loads]
+    sums = repeated_sums(steps, loop.buffer, initial, iterations, macs, values)
+    stream = Stream(packet, taken, times.beats.reshape(-1).tolist(), loads)
     return Repetition(steps, count, times, sums, stream)
 
 
-def _are_alike(segments: Sequence[Segment], kind: int) -> bool:
-    """Return whether all `segments` have the type `kind` and differ only in their offset.
+def _expect_macs(
+    loop: Loop, macs: LockstepMacs, packet: Packet, ops: Sequence[Op], iterations: Ints
+) -> int:
+    """Prepare `macs` to take the macs of `iterations`. Return how many it computed in advance.
 
-    The result is also False if they are compressed or have no bytes.
+    The first mac reads the input buffers. Each later mac reads the segment of `packet` that the ld
+    of activations of the iteration before takes; the result is 0 if the macs read something else.
+    `ops` are the steps of the first iteration. Raises `Unplannable` or `Fault`.
     """
-    lead = segments[0]
-    if lead["type"] != kind or lead["form"] == COMPRESS or not lead["length"]:
-        return False
-    form = {**lead, "offset": 0}
-    return all({**segment, "offset": 0} == form for segment in segments)
+    (mac,) = (op for op in ops if op["unit"] == MAC)
+    (load,) = (op for op in ops if op["writes"])
+    initial = loop.run["initial"]
+    bases = loop.buffer.operand(initial, mac["place"], 0, iterations)
+    targets = loop.buffer.operand(initial, load["place"], 0, iterations)
+    if (bases[1:] != targets[:-1]).any() or (targets % loop.shape.input_block).any():
+        return 0
+    segments = _segments(ops, load, len(iterations) - 1)
+    count = macs.foresee(bases.tolist(), segments)
+    if count >= _FEWEST:
+        elements = macs.coming.elements(packet, segments[0])
+        macs.expect(bases[:count].tolist(), targets[:count].tolist(), elements)
+    return count
+
+
+def _load(
+    loop: Loop,
+    macs: LockstepMacs,
+    packet: Packet,
+    ops: Sequence[Op],
+    load: Op,
+    iterations: Ints,
+) -> StreamLoad:
+    """Return the ld `load`, one of the steps `ops` of the first of `iterations`, in a stream.
+
+    `packet` is the packet on the bus. Raises `Fault`.
+    """
+    numbers = _segments(ops, load, len(iterations))
+    beats = -(-packet["segments"][numbers[0]]["length"] // loop.shape.bus_bytes)
+    targets = loop.buffer.operand(loop.run["initial"], load["place"], 0, iterations)
+    sums = None if load["writes"] else macs.coming.sums(packet, numbers)
+    return StreamLoad(beats, targets.tolist(), sums)
+
+
+def _segments(ops: Sequence[Op], load: Op, count: int) -> range:
+    """Return the numbers of the segments that the ld `load` takes in `count` iterations.
+
+    `ops` are the steps of the first iteration; each of its lds takes one segment.
+    """
+    first, step = load["segments"][0], sum(bool(op["segments"]) for op in ops)
+    return range(first, first + count * step, step)
+
+
+def _are_alike(segments: Sequence[Segment], loads: int, count: int) -> bool:
+    """Return whether each of `loads` lds takes segments that differ only in their offset.
+
+    The lds take `segments` in turn, `count` segments each. The result is also False if segments are
+    compressed or have no bytes.
+    """
+    for at, lead in enumerate(segments[:loads]):
+        if lead["form"] == COMPRESS or not lead["length"]:
+            return False
+        own, form = segments[at : count * loads : loads], {**lead, "offset": 0}
+        if not all({**segment, "offset": 0} == form for segment in own):
+            return False
+    return True
 
 
 def _alike_ops(loop: Loop, count: int, loads: int) -> Sequence[Op] | None:
@@ -293,14 +335,25 @@ def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
     loads = [number for number, op in enumerate(ops) if op["segments"]]
     if any(op["name"] == "ld_queue" for op in ops[loads[0] :]):
         return None  # it would begin while the bus still sends the segment
-    if any(op["unit"] == MAC for op in ops[loads[0] :]):
+    filled = [number for number in loads if ops[number]["writes"]]  # by lds of activations
+    multiplied = [number for number, op in enumerate(ops) if op["unit"] == MAC]
+    if len(multiplied) > 1 or len(filled) != len(multiplied):
+        return None
+    if filled and multiplied[0] > filled[0]:
         return None  # the mac would read the segment of its own iteration
     conflicts = []
     for load in loads:
         for other in ops[:load]:
             shares = loop.conflicts.shares(ops[load], other)
-            if not isinstance(shares, bool) or (other["segments"] and not shares):
+            if not isinstance(shares, bool):
+                return None
+            if other["segments"] and not shares and not _between(ops[:load], other):
                 return None  # the bus would send the segments of both without a pause
             conflicts.append(shares)
     steps = [(op["place"], op["name"], op["implied"], op["sums"], op["unit"]) for op in ops]
     return steps, conflicts
+
+
+def _between(ops: Sequence[Op], load: Op) -> bool:
+    """Return whether one of the steps `ops` after the ld `load` waits for its end."""
+    return any(waits(op, load) for op in ops[ops.index(load) + 1 :])

@@ -42,13 +42,15 @@ class PatternStep:
     """One step of every iteration. `after` has the indices of the steps for which it waits.
 
     `opens_after` has the indices of the steps for which the bus waits before it sends the step's
-    segment. The step is an instruction if `explicit`; otherwise it follows from flags of the exe.
+    segment, which has `beats` beats. The step is an instruction if `explicit`; otherwise it follows
+    from flags of the exe.
     """
 
     op: Op
     explicit: bool
     after: tuple[int, ...]
     opens_after: tuple[int, ...]
+    beats: int
 
 
 @dataclass(frozen=True)
@@ -69,29 +71,33 @@ class Iterations:
 class Pattern:
     """The steps of every iteration of a loop, and which earlier steps each one waits for.
 
-    If lds of each iteration take segments, `beats` is the number of beats of each segment, and
-    `conflicts` finds the steps for which the bus waits.
+    If lds of each iteration take a segment, `beats` has for each of these lds the number of beats
+    of the segment, and `conflicts` finds the steps for which the bus waits.
     """
 
     def __init__(
         self,
         steps: Sequence[LockstepStep],
         long_pipeline: bool,
-        beats: int,
+        beats: Sequence[int],
         conflicts: StepConflicts | None,
     ) -> None:
-        self.long_pipeline, self.beats = long_pipeline, beats
+        self.long_pipeline, self.has_beats = long_pipeline, bool(beats)
+        beats_of_lds = iter(beats)
         ops = [step.op for step in steps]
         self.steps = []
         for number, step in enumerate(steps):
             after, opens_after = list[int](), list[int]()
             for at, other in enumerate(ops[:number]):
                 if not step.op["segments"]:
-                    if _waits(step.op, other):
+                    if waits(step.op, other):
                         after.append(at)
                 elif conflicts is not None and conflicts.shares(step.op, other) is not False:
                     opens_after.append(at)
-            self.steps.append(PatternStep(step.op, step.explicit, tuple(after), tuple(opens_after)))
+            own = next(beats_of_lds) if step.op["segments"] else 0
+            self.steps.append(
+                PatternStep(step.op, step.explicit, tuple(after), tuple(opens_after), own)
+            )
         self.implied = [number for number, step in enumerate(steps) if not step.explicit]
 
     def times(self, known: Ints, issue: Ints, ends: dict[int, Ints], cycles: Ints) -> Iterations:
@@ -113,7 +119,7 @@ class Pattern:
             found = self.next_iteration(state[:, :-1], lead[:-1], cycles)
             start, end, following, length, beats = found
             leads = _relative_to_last(lead[:-1] + length)
-            are_leads = not self.beats or np.array_equal(lead[1:], leads)
+            are_leads = not self.has_beats or np.array_equal(lead[1:], leads)
             if are_leads and np.array_equal(state[:, 1:], following):
                 break
             # The leads of a cluster that waits for the bus do not depend on its earlier leads. If
@@ -152,7 +158,7 @@ class Pattern:
                 beats.append((opens + lead).max(axis=1, keepdims=True))
                 beat = beats[-1] - lead
                 np.maximum(start, beat + 1, out=start)
-                np.maximum(start, beat + self.beats, out=end)
+                np.maximum(start, beat + step.beats, out=end)
             elif step.op["name"] == "ld_queue":
                 end[...] = timing.psums_end(start)
             elif step.op["name"] == "mac":
@@ -196,7 +202,7 @@ def _relative_to_last(cycles: Ints) -> Ints:
     return relative
 
 
-def _waits(op: Op, other: Op) -> bool:
+def waits(op: Op, other: Op) -> bool:
     """Return whether step `op` waits for the earlier step `other` of its iteration.
 
     `repeats` has made sure that the two steps share no blocks of the output queue.
@@ -249,25 +255,22 @@ def repeated_sums(
     initial: Pairs,
     iterations: Ints,
     macs: LockstepMacs,
-    segments: NDArray[Any] | None = None,
+    loaded: Sequence[NDArray[Any] | None] = (),
 ) -> RepeatedSums:
     """Return the effect of `iterations` on accumulators and output queues.
 
     `steps` are the steps of one iteration of the sequence in `buffer`, and `initial` has the
-    operands of iteration 0. The function takes the macs of the iterations from `macs`. If the
-    iterations load segments of partial sums, `segments` contains these sums, in the shape
-    (segments, clusters, PEs, sums).
+    operands of iteration 0. The function takes the macs of the iterations from `macs`. `loaded` has
+    an element for each ld of an iteration: None if it loads activations, or the partial sums that
+    it loads, in the shape (iterations, clusters, PEs, sums).
     """
-    bases, rows, loads = [], list[SumsStep](), 0
-    if segments is not None:
-        segments = segments.reshape(len(iterations), -1, *segments.shape[1:])
+    bases, rows, values = [], list[SumsStep](), iter(loaded)
     for step in steps:
         place = step.op["place"]
         if step.op["name"] == "ld_queue":
             rows.append(SumsStep("ld_queue", entry=initial[place][0]))
-        elif step.op["name"] == "ld" and segments is not None:
-            rows.append(SumsStep("ld", entry=initial[place][0], sums=segments[:, loads]))
-            loads += 1
+        elif step.op["name"] == "ld" and (sums := next(values)) is not None:
+            rows.append(SumsStep("ld", entry=initial[place][0], sums=sums))
         elif step.op["name"] == "mac":
             accumulator = step.op["sums"].bit_length() - 1
             rows.append(SumsStep("mac", accumulator))
