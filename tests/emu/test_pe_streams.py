@@ -81,6 +81,24 @@ def test_all_but_the_first_and_the_last_two_iterations(
         assert pair[0].row.controls.splits == 0
 
 
+@pytest.mark.parametrize(("at_once", "iterations"), [(1, 14), (2, 8)])
+def test_sums_for_activations_that_have_arrived(
+    at_once: int, iterations: int, streams: list[tuple[int, bool]]
+) -> None:
+    """All activations come first. Then each iteration takes the sums to which its macs add."""
+    for seed in range(4):
+        maker = LoopMaker(seed, "first", sums="each", **{"pe.element": "int8"})
+        maker.blocks, maker.k, maker.at_once, maker.iterations = 1, 16, at_once, iterations
+        maker.m = at_once * iterations
+        loop = maker.loop()
+        pair = [loop.unit.machine(engine=engine) for engine in ENGINES]
+        agree_at_end(pair)
+        results = pair[0].read(loop.out, loop.expected().size)
+        np.testing.assert_array_equal(results, loop.expected().reshape(-1))
+        assert streams == [(iterations - 3, True)]
+        streams.clear()
+
+
 class OverflowingLoop(LoopMaker):
     """A loop whose sums soon saturate: it adds its bias in each iteration and moves no sums out."""
 

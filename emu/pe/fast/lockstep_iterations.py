@@ -178,22 +178,24 @@ def _streamed(
 ) -> Repetition | None:
     """Return the next iterations if each takes segments that the bus has yet to bring.
 
-    Each iteration may take segments of partial sums. If it has a mac, it also takes one segment of
-    activations. The result is None if the next iterations are not of this kind, or if the group
-    cannot compute them at once. `repetition` explains the arguments.
+    Each iteration takes segments of partial sums, or one segment of activations and perhaps
+    segments of partial sums. The result is None if the next iterations are not of this kind, or if
+    the group cannot compute them at once. `repetition` explains the arguments.
     """
     run, packet = loop.run, next_packet()
-    if packet is None or packet["order"] != run["order"] or macs.computed:
+    if packet is None or packet["order"] != run["order"]:
         return None
     first, taken = run["iteration"], run["taken"]
     lead, end = loop.lifecycle.steps_of(run, first, taken)
     if end == taken:
         return None  # no ld takes the segments, which is a fault at the end of the run
-    multiplies = any(op["unit"] == MAC for op in lead)
+    multiplied, fills = sum(op["unit"] == MAC for op in lead), any(op["writes"] for op in lead)
     # The last state of a run has steps of its last iteration, with macs also of the one before it.
-    remaining = run["iterations"] - first - (2 if multiplies else 1)
+    remaining = run["iterations"] - first - (2 if multiplied else 1)
     # The bus itself sends the packet's last segment, because the next packet may follow at once.
     count = min(remaining, (len(run["segments"]) - 1 - taken) // (end - taken), _MOST)
+    if multiplied and not fills:  # the macs read activations that the bus has brought
+        count = min(count, macs.computed // multiplied)
     if count < _FEWEST or not _are_alike(run["segments"][taken:], end - taken, count):
         return None
     ops = _alike_ops(loop, count, end - taken)
@@ -203,12 +205,12 @@ def _streamed(
     iterations, initial = np.arange(first, first + count), run["initial"]
     if not repeats(loop.shape, steps, loop.buffer, initial, iterations):
         return None
-    cycles = np.zeros((count, 0, start.known.size), np.int64)
-    if multiplies:
+    if fills:
         count = _expect_macs(loop, macs, packet, ops, iterations)
         if count < _FEWEST:
             return None
-        iterations, cycles = iterations[:count], macs.cycles(count)[:, None]
+    iterations, shape = iterations[:count], (count, multiplied, start.known.size)
+    cycles = macs.cycles(count * multiplied).reshape(shape) if multiplied else np.zeros(shape, int)
     loads = [_load(loop, macs, packet, ops, op, iterations) for op in ops if op["segments"]]
     pattern = Pattern(steps, loop.long_pipeline, [load.beats for load in loads], loop.conflicts)
     times = pattern.times(start.known, start.issue, start.ends, cycles)
@@ -227,6 +229,8 @@ def _expect_macs(
     of activations of the iteration before takes; the result is 0 if the macs read something else.
     `ops` are the steps of the first iteration. Raises `Unplannable` or `Fault`.
     """
+    if macs.computed:
+        return 0
     (mac,) = (op for op in ops if op["unit"] == MAC)
     (load,) = (op for op in ops if op["writes"])
     initial = loop.run["initial"]
@@ -297,11 +301,13 @@ def _alike_ops(loop: Loop, count: int, loads: int) -> Sequence[Op] | None:
     form = None if lead is None else _form(loop, lead)
     if lead is None or form is None:
         return None
-    moves = {op["place"] for op in lead if op["name"] == "move"}
+    # The addresses of moves cause no conflicts, those of macs only if lds fill the input buffers.
+    free = {"move"} if any(op["writes"] for op in lead) else {"move", "mac"}
+    places = {op["place"] for op in lead if op["name"] in free}
     iterations = np.arange(run["iteration"], run["iteration"] + count)
     operands = [
         buffer.operand(run["initial"], place, entry, iterations)
-        for place in set(range(len(buffer.words))) - moves
+        for place in set(range(len(buffer.words))) - places
         for entry in (0, 1)
     ]
     keys = [row.tobytes() for row in np.stack(operands, axis=1)]
@@ -337,10 +343,8 @@ def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
         return None  # it would begin while the bus still sends the segment
     filled = [number for number in loads if ops[number]["writes"]]  # by lds of activations
     multiplied = [number for number, op in enumerate(ops) if op["unit"] == MAC]
-    if len(multiplied) > 1 or len(filled) != len(multiplied):
-        return None
-    if filled and multiplied[0] > filled[0]:
-        return None  # the mac would read the segment of its own iteration
+    if filled and (len(filled) > 1 or len(multiplied) != 1 or multiplied > filled):
+        return None  # only one mac can read a segment, which an earlier iteration has brought
     conflicts = []
     for load in loads:
         for other in ops[:load]:
