@@ -23,7 +23,7 @@ def store_layout(
     - `writers`: the numbers of the PEs that write, as the bytes of an array
     - `size`: the bytes of an element; `width`: the bytes of a beat
 
-    Results are cached, because rows with the same program have equal stores.
+    Results are cached, because rows with the same program have equal stores. Do not change them.
     """
     step, before, count = steps
     address = offset + np.frombuffer(writers, np.intp)[:, None] * stride

@@ -98,10 +98,8 @@ class Stores:
         layout = store_layout if data.size <= _CACHED_ELEMENTS else store_layout.__wrapped__
         order, ranges = layout(out["offset"], out["stride"], steps, writers.tobytes(), size, width)
         all_bytes = data.reshape(-1)[order].tobytes()
-        return [
-            (list(beat_ranges), all_bytes[i * width : (i + 1) * width])
-            for i, beat_ranges in enumerate(ranges)
-        ]
+        pieces = [all_bytes[at : at + width] for at in range(0, len(all_bytes), width)]
+        return list(zip(ranges, pieces, strict=True))
 
     def _check_kind(self, cluster: int, element: str) -> None:
         """Raise `Fault` unless results and elements are both integers or both floating-point.

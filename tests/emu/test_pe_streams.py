@@ -86,8 +86,9 @@ def test_sums_for_activations_that_have_arrived(
     at_once: int, iterations: int, streams: list[tuple[int, bool]]
 ) -> None:
     """All activations come first. Then each iteration takes the sums to which its macs add."""
+    config: dict[str, Any] = {"pe.element": "int8"}
     for seed in range(4):
-        maker = LoopMaker(seed, "first", sums="each", **{"pe.element": "int8"})
+        maker = LoopMaker(seed, "first", sums="each", **config)
         maker.blocks, maker.k, maker.at_once, maker.iterations = 1, 16, at_once, iterations
         maker.m = at_once * iterations
         loop = maker.loop()
