@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from itertools import compress
 
 from macaw.asm.data import Array, DataError
 from macaw.asm.data_directives import one_array
@@ -61,7 +62,7 @@ def sparse(array: Array, elements: Sequence[str], slots: int) -> Rounds:
     dtype = array.dtype
     item = array.item_size
     # The bits decide what is zero, without the sign of a floating-point number.
-    mask = (1 << (8 * item - 1)) - 1 if dtype.startswith("float") else (1 << 8 * item) - 1
+    negative_zero = 1 << (8 * item - 1) if dtype.startswith("float") else None
     code = {1: "B", 2: "H", 4: "I"}[item]
     whole_row = struct.Struct(f"<{columns}{code}")
     body = bytearray()
@@ -71,7 +72,7 @@ def sparse(array: Array, elements: Sequence[str], slots: int) -> Rounds:
         last = min(first + slots, rows)
         for row in range(first, last):
             numbers = whole_row.unpack_from(array.data, row * whole_row.size)
-            body += _record(numbers, mask, code, row)
+            body += _record(numbers, negative_zero, code, row)
         rounds.append((start, len(body) - start))
         records.append(last - first)
     return Rounds(bytes(body), tuple(rounds), tuple(records), array.shape)
@@ -114,15 +115,22 @@ def _matrix(array: Array, elements: Sequence[str], what: str) -> tuple[int, int]
     return rows, columns
 
 
-def _record(numbers: Sequence[int], mask: int, code: str, row: int) -> bytes:
-    indices = [index for index, value in enumerate(numbers) if value & mask]
+def _record(numbers: Sequence[int], negative_zero: int | None, code: str, row: int) -> bytes:
+    """Return the record of a matrix row: a count, then an index and a value for each weight.
+
+    `numbers` are the row's elements as unsigned integers; `code` is their format for `struct`.
+    Elements that are 0 or `negative_zero` are not weights. Raises `DataError`.
+    """
+    if negative_zero in numbers:
+        numbers = [0 if value == negative_zero else value for value in numbers]
+    indices = list(compress(range(len(numbers)), numbers))
     if indices and indices[-1] > _MAX_INDEX:
         raise DataError(f"has a weight at index {indices[-1]} of row {row}, at most {_MAX_INDEX}")
     if len(indices) > _MAX_COUNT:
         raise DataError(f"has {len(indices)} weights in row {row}, at most {_MAX_COUNT}")
-    flat: list[int] = [len(indices)]
-    for index in indices:
-        flat += (index, numbers[index])
+    flat = [len(indices)] * (1 + 2 * len(indices))
+    flat[1::2] = indices
+    flat[2::2] = filter(None, numbers)
     entry = codec.codes(ENTRY) + code
     return struct.pack("<" + codec.codes(WEIGHTS_RECORD) + entry * len(indices), *flat)
 
