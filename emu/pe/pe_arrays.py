@@ -65,6 +65,19 @@ class PeArrays:
             views.counters = {name: values[part] for name, values in self.counters.items()}
         return self._clusters[number]
 
+    def copies(self, clusters: list[int]) -> PeArrays:
+        """Return copies of the arrays with one element for each PE, for some clusters.
+
+        The copies have shape (clusters, PEs). The arrays of memories are not copied.
+        """
+        found, pes = copy(self), self.shape.pes
+        for name in _OF_PES:
+            setattr(found, name, getattr(self, name).reshape(-1, pes)[clusters])
+        found.counters = {
+            name: values.reshape(-1, pes)[clusters] for name, values in self.counters.items()
+        }
+        return found
+
     def start_mac(
         self,
         cluster: int,

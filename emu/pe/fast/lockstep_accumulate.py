@@ -8,6 +8,7 @@ the cluster leaves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import chain, count, groupby
 from typing import Any
 
@@ -23,6 +24,7 @@ from macaw.isa.pe import ACCUMULATORS
 from macaw.isa.typed_records import NamedTuple
 
 Ints = NDArray[np.int64]
+_LOAD_QUEUES = ("q1_head", "q1_count", "q2_head", "q2_count")
 
 
 class LockstepMac(NamedTuple):
@@ -84,7 +86,6 @@ class LockstepAccumulator:
         self.output_writes = 0  # results written to the queue of each PE
         self.output_reads = np.zeros((len(clusters), self.shape.pes), np.int64)
         self.macs: list[LockstepMac] = []
-        self._total: MacOutcome | None = None
 
     def mac(self, mac: LockstepMac) -> None:
         """Add the sums of `mac` to the accumulators. Call it in the order of the macs.
@@ -287,10 +288,11 @@ class LockstepAccumulator:
         state.output_reads[c] += self.output_reads[place]
         if not self.macs:
             return
-        if self._total is None:
-            self._total = self._all_macs()
-        self._start(place, self.macs[-1])
-        self._finish(place, self.macs[-1], self._total.part(place))
+        for name, values in self._after_macs.items():
+            getattr(state, name)[c] = values[place]
+        mac = self.macs[-1]
+        self.arrays.start_mac(c, mac.base, mac.accumulator, mac.limit[place], mac.batch.balances)
+        self._end_mac(place, mac)
 
     def apply(self, place: int, number: int) -> None:
         """Write the state of cluster `clusters[place]` after mac `number`.
@@ -300,16 +302,26 @@ class LockstepAccumulator:
         mac = self.macs[number]
         accumulator = self.state.accumulators[self.clusters[place], :, mac.accumulator]
         accumulator += mac.batch.sums[mac.at, place]
-        self._finish(place, mac, mac.batch.outcome.part((mac.at, place)))
+        outcome = mac.batch.outcome.part((mac.at, place))
+        outcome.add_to(self.arrays.cluster(self.clusters[place]))
+        self._end_mac(place, mac)
 
-    def _start(self, place: int, mac: LockstepMac) -> None:
-        self.arrays.start_mac(
-            self.clusters[place], mac.base, mac.accumulator, mac.limit[place], mac.batch.balances
-        )
+    @cached_property
+    def _after_macs(self) -> dict[str, NDArray[Any]]:
+        """The load queues and counters of all PEs after all macs, by the names of their fields.
 
-    def _finish(self, place: int, mac: LockstepMac, outcome: MacOutcome) -> None:
+        The arrays have shape (clusters, PEs). The declared state of all clusters of the group must
+        be that from before the macs.
+        """
+        pes, outcome = self.arrays.copies(self.clusters), self._all_macs()
+        outcome.add_to(pes)
+        names = (*outcome.counters(), *outcome.peaks(pes))
+        queues = {name: getattr(pes, name) for name in _LOAD_QUEUES}
+        return queues | {name: pes.counters[name] for name in names}
+
+    def _end_mac(self, place: int, mac: LockstepMac) -> None:
+        """Set the comparators of cluster `clusters[place]` to the end of a mac."""
         state, c = self.state, self.clusters[place]
-        outcome.add_to(self.arrays.cluster(c))
         state.mac_left[c] = 0
         state.mac_next[c] = (state.weight_head[c] + self.entries[place]) % self.shape.weight_queue
         state.mac_reached[c] = np.asarray(mac.batch.outcome.products[mac.at, place]) > 0
