@@ -56,6 +56,12 @@ SHORT_COMMANDS = ("asm", "dis", "header", "fmt", "isa", "device", "completion", 
 # hundred times while a command imports its modules, whose objects remain to the command's end.
 _SELDOM = 100_000
 
+# How long the threads of NumPy's library OpenBLAS spin without work before they sleep, as the
+# logarithm (base 2) of processor cycles. The threads start with NumPy's import. With OpenBLAS's own
+# value of 26 or more, spinning is a fifth of the CPU time of a short `macaw run`. With this value
+# it is under a millisecond, and still long enough for the next of several matrix products.
+_SPINNING = "20"
+
 # Commands that converse with a user or an editor, and show progress themselves.
 CONVERSATIONS = ("debug", "lsp", "dap")
 
@@ -179,6 +185,7 @@ def cli(ctx: click.Context, debug: bool) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line `arguments` (by default `sys.argv`), and exit with its status."""
     gc.disable()  # until it is clear that the command runs long
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", _SPINNING)
     _exit(run_command(sys.argv[1:] if arguments is None else arguments))
 
 
