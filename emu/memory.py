@@ -98,13 +98,14 @@ class Memory(MemorySystem):
             for core in cores
             for row in core.table.memories
         }
-        before = [row.name for row in self._state.fields if row not in _BOOKS]
+        books = [row.name for row in _BOOKS]
+        before = [row.name for row in self._state.fields if row.name not in books]
         self._state.add(own.values())
         self.own |= {key: getattr(self._state, row.name) for key, row in own.items()}
         shared = before[: len(before) - len(self.own) + len(own)]
         owners = sorted(self.own, key=lambda key: key[0])
         names = [f"{name}{number}" for number, name in owners]
-        self._state.arrange((*shared, *names, *(row.name for row in _BOOKS)))
+        self._state.arrange((*shared, *names, *books))
         self.map_own(cores)
         # A core's ports keep the order in which they were made, because the sort is stable.
         self.ports.sort(key=lambda port: port.core.number)

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
     import dataclasses
+    from functools import cache
     from threading import RLock
-    from types import SimpleNamespace
+    from types import FunctionType, SimpleNamespace
 
     _NONE = {"init": False, "repr": False, "eq": False}
     _PLAIN = {"order": False, "unsafe_hash": False, "match_args": True, "kw_only": False}
@@ -145,8 +146,7 @@ else:
         def __get__(self, item, owner):
             with _LOCK:
                 if vars(self._cls)[_FIELDS] is self:
-                    fields, annotations = vars(self._cls)[_DECLARED]
-                    model = _model(self._cls, fields, annotations)
+                    model = _model(self._cls, *_declaration(self._cls))
                     dataclasses.dataclass(model, **_NONE)
                     setattr(self._cls, _FIELDS, getattr(model, _FIELDS))
             return vars(self._cls)[_FIELDS]
@@ -191,53 +191,85 @@ else:
         """
         if name == "__init__":
             return _init(cls, frozen)
-        fields = dataclasses.fields(cls)
-        defaults = {field.name: field for field in fields}
-        model = _model(cls, defaults, {field.name: field.type for field in fields})
+        model = _model(cls, *_declaration(cls))
         wanted = {**_NONE, _OPTION[name]: True}
         wanted["eq"] |= name == "__hash__"
         dataclasses.dataclass(model, **wanted)
         return vars(model)[name]
 
     def _init(cls, frozen):
-        """Return the method `__init__` of a class; `frozen` is the option of `dataclass`."""
+        """Return the method `__init__` of a class; `frozen` is the option of `dataclass`.
+
+        Raises `TypeError` if a field without default follows one with a default.
+        """
         known = {"_set": object.__setattr__, "_MADE": object()}
         order = sorted(_parameters(cls), key=lambda field: field[1].kw_only is True)
-        parameters, lines = ["self"], []
+        names, parameters, lines = {}, ["self"], []
+        defaults, keyword_defaults = [], {}
         for place, (name, field) in enumerate(order):
-            value, default = name, f"_default_{place}"
+            item, given = f"_item_{place}", f"_given_{place}"
+            names[item], value, default = name, item, field.default
+            if field.default_factory is not dataclasses.MISSING:
+                known[given], default = field.default_factory, known["_MADE"]
+                value = f"{given}() if {item} is _MADE else {item}" if field.init else f"{given}()"
+            elif not field.init:
+                if default is dataclasses.MISSING:
+                    continue  # `__post_init__` sets it
+                known[given], value = default, given
             if field.init:
                 parameters += ["*"] if field.kw_only is True and "*" not in parameters else []
-                parameters.append(name)
-            if field.default_factory is not dataclasses.MISSING:
-                known[default] = field.default_factory
-                value = (
-                    f"{default}() if {name} is _MADE else {name}" if field.init else f"{default}()"
-                )
-                parameters[-1] += "=_MADE" if field.init else ""
-            elif field.default is not dataclasses.MISSING:
-                known[default] = field.default
-                parameters[-1] += f"={default}" if field.init else ""
-                value = value if field.init else default
-            elif not field.init:
-                continue  # `__post_init__` sets it
-            lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+                parameters.append(item)
+                if field.kw_only is True:
+                    keyword_defaults[name] = default
+                elif default is not dataclasses.MISSING:
+                    defaults.append(default)
+                elif defaults:
+                    raise TypeError(f"non-default argument {name!r} follows default argument")
+            lines.append(f"_set(self, {item!r}, {value})" if frozen else f"self.{item} = {value}")
         lines.append("self.__post_init__()" if hasattr(cls, "__post_init__") else "pass")
         text = f"def __init__({', '.join(parameters)}):\n  " + "\n  ".join(lines)
-        made = {}
-        exec(text, known, made)
-        method = made["__init__"]
+        method = FunctionType(_renamed(_compiled(text), names), known, None, tuple(defaults))
+        method.__kwdefaults__ = {
+            name: default
+            for name, default in keyword_defaults.items()
+            if default is not dataclasses.MISSING
+        }
         method.__qualname__, method.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
         return method
 
+    @cache
+    def _compiled(text):
+        """Return the code of the function that a text defines.
+
+        The text calls fields by their places, so classes with equal numbers of fields share it.
+        """
+        made = {}
+        exec(text, {}, made)
+        return made["__init__"].__code__
+
+    def _renamed(code, names):
+        """Return the code with other names of variables and attributes, as `names` gives them."""
+        variables, attributes, constants = (
+            tuple(names.get(item, item) for item in items)
+            for items in (code.co_varnames, code.co_names, code.co_consts)
+        )
+        return code.replace(co_varnames=variables, co_names=attributes, co_consts=constants)
+
+    def _declaration(cls):
+        """Return the default and the type of each field of a class, by name.
+
+        The standard library has not analysed the class before, unless it had to do so at once.
+        """
+        if _DECLARED in vars(cls):
+            return vars(cls)[_DECLARED]
+        fields = dataclasses.fields(cls)
+        return {field.name: field for field in fields}, {field.name: field.type for field in fields}
+
     def _parameters(cls):
         """Return (name, `Field`) for each field of a class, without analysing the class."""
-        declared = vars(cls).get(_DECLARED)
-        if declared is None:
-            return [(field.name, field) for field in dataclasses.fields(cls)]
         return [
             (name, default if isinstance(default, dataclasses.Field) else _with_default(default))
-            for name, default in declared[0].items()
+            for name, default in _declaration(cls)[0].items()
         ]
 
     def _with_default(default):
@@ -245,8 +277,7 @@ else:
 
     def _guard(cls):
         """Make assignments to attributes of a class's objects an error (a frozen dataclass)."""
-        declared = vars(cls).get(_DECLARED)
-        names = frozenset(declared[0] if declared is not None else getattr(cls, _FIELDS))
+        names = frozenset(_declaration(cls)[0])
 
         def __setattr__(self, name, value):  # noqa: N807 (a method of the class)
             if type(self) is cls or name in names:
