@@ -14,7 +14,6 @@ from types import ModuleType
 from macaw.emu.faults import Stop
 from macaw.emu.scalar.fast.blocks import Block
 from macaw.emu.scalar.fast.core import ABSENT, DONE, LATE, LEFT, TranslatingCore
-from macaw.emu.scalar.fast.translation import Translator, translate
 from macaw.emu.scalar.hart import Hart
 from macaw.emu.scalar.run_cache import RunCache
 from macaw.emu.scalar.runs import ACTS, ENDS, Run
@@ -46,6 +45,9 @@ class FastHart(Hart, TranslatingCore):
 
         `code` has the words of the instructions.
         """
+        # Here, because a short program has no hot code, and the translator takes long to import.
+        from macaw.emu.scalar.fast.translation import Translator, translate
+
         return translate(Translator, self, address, instructions, edition, code)
 
     def accepts(self, found: Decoded) -> bool:
