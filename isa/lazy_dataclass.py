@@ -21,7 +21,7 @@ else:
     _NONE = {"init": False, "repr": False, "eq": False}
     _PLAIN = {"order": False, "unsafe_hash": False, "match_args": True, "kw_only": False}
     _PLAIN["weakref_slot"] = False
-    _OPTION = {"__repr__": "repr", "__eq__": "eq", "__hash__": "unsafe_hash"}
+    _OPTION = {"__repr__": "repr", "__eq__": "eq"}
     _PARAMETERS, _FIELDS = "__dataclass_params__", "__dataclass_fields__"
     _DECLARED = "__declared_fields__"  # defaults and annotations of a class before its analysis
     _LOCK = RLock()
@@ -186,16 +186,24 @@ else:
     def _method(cls, name, frozen):
         """Return the compiled method `name` of a class.
 
-        `_init` makes `__init__`, `dataclasses` makes all other methods. `frozen` is the option
-        of `dataclass`.
+        `dataclasses` makes `__repr__` and `__eq__`. `frozen` is the option of `dataclass`.
         """
         if name == "__init__":
             return _init(cls, frozen)
+        if name == "__hash__":
+            return _hash(cls)
         model = _model(cls, *_declaration(cls))
-        wanted = {**_NONE, _OPTION[name]: True}
-        wanted["eq"] |= name == "__hash__"
-        dataclasses.dataclass(model, **wanted)
+        dataclasses.dataclass(model, **{**_NONE, _OPTION[name]: True})
         return vars(model)[name]
+
+    def _hash(cls):
+        """Return the method `__hash__` of a class."""
+        names = {}
+        for place, (name, field) in enumerate(_parameters(cls)):
+            if field.compare if field.hash is None else field.hash:
+                names[f"_item_{place}"] = name
+        values = "".join(f"self.{item}, " for item in names)
+        return _function(cls, f"def __hash__(self):\n  return hash(({values}))", names, {})
 
     def _init(cls, frozen):
         """Return the method `__init__` of a class; `frozen` is the option of `dataclass`.
@@ -228,32 +236,39 @@ else:
             lines.append(f"_set(self, {item!r}, {value})" if frozen else f"self.{item} = {value}")
         lines.append("self.__post_init__()" if hasattr(cls, "__post_init__") else "pass")
         text = f"def __init__({', '.join(parameters)}):\n  " + "\n  ".join(lines)
-        method = FunctionType(_renamed(_compiled(text), names), known, None, tuple(defaults))
+        method = _function(cls, text, names, known)
+        method.__defaults__ = tuple(defaults)
         method.__kwdefaults__ = {
             name: default
             for name, default in keyword_defaults.items()
             if default is not dataclasses.MISSING
         }
-        method.__qualname__, method.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
         return method
 
-    @cache
-    def _compiled(text):
-        """Return the code of the function that a text defines.
+    def _function(cls, text, names, known):
+        """Return the method of a class that `text` defines.
 
-        The text calls fields by their places, so classes with equal numbers of fields share it.
+        The text calls the fields by their places, so classes with equal numbers of fields share it
+        and its code. `names` gives the names of the fields; `known` has the globals of the method.
         """
-        made = {}
-        exec(text, {}, made)
-        return made["__init__"].__code__
-
-    def _renamed(code, names):
-        """Return the code with other names of variables and attributes, as `names` gives them."""
+        code = _compiled(text)
         variables, attributes, constants = (
             tuple(names.get(item, item) for item in items)
             for items in (code.co_varnames, code.co_names, code.co_consts)
         )
-        return code.replace(co_varnames=variables, co_names=attributes, co_consts=constants)
+        renamed = {"co_varnames": variables, "co_names": attributes, "co_consts": constants}
+        method = FunctionType(code.replace(**renamed), known)
+        method.__qualname__ = f"{cls.__qualname__}.{method.__name__}"
+        method.__module__ = cls.__module__
+        return method
+
+    @cache
+    def _compiled(text):
+        """Return the code of the function that `text` defines."""
+        made = {}
+        exec(text, {}, made)
+        (function,) = made.values()
+        return function.__code__
 
     def _declaration(cls):
         """Return the default and the type of each field of a class, by name.
