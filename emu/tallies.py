@@ -9,9 +9,9 @@ sums to its trace block at the border (`macaw.emu.trace.TraceBlock.absorb`).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from macaw.emu.recordings import BEGIN, COUNTERS, END, TAKEN, add
+from macaw.isa.typed_records import NamedTuple
 
 INDEX = {name: place for place, name in enumerate(TAKEN)}
 UNIT, ARRAY = INDEX["unit"], INDEX["array"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from macaw.emu.tallies import Part, Tally, Use
+from macaw.isa.typed_records import NamedTuple
 
 Span = tuple[int, int]  # the first byte of a range, and the byte after its last one
 
