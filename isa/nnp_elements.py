@@ -5,8 +5,9 @@ docs/numbers-nnp.md has the rules; assembler, emulator and generated software sh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from macaw.isa.lazy_dataclass import dataclass
 
 _MOST_POWERS = 15  # the most powers of two above 1, and also below 1, of the kind log
 

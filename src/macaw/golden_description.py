@@ -123,7 +123,6 @@ def read_description(folder: Path) -> GoldenTest:
 
 _FIELDS = ("format", "source", "inputs", "device", "max_cycles", "most_cycles", "jitter", "record",
            "expected")  # fmt: skip
-_REFERENCE_FIELDS = ("file", *(item.name for item in fields(Tolerance)))
 
 
 def _check_names(prefix: str, table: Mapping[str, object], names: tuple[str, ...]) -> None:
@@ -141,13 +140,14 @@ def _references(folder: Path, place: Path, table: object) -> dict[str, Reference
     """
     if not isinstance(table, dict):
         raise InputError(f"{place}: expected must be a table of OUTPUT = FILE")
+    names = ("file", *(item.name for item in fields(Tolerance)))
     references = {}
     for name, value in table.items():
         what = f"{place}: expected.{name}"
         entry = {"file": value} if isinstance(value, str) else value
         if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):
             raise InputError(f"{what} must be a .npy file, or a table with a file")
-        _check_names(f"{what}: ", entry, _REFERENCE_FIELDS)
+        _check_names(f"{what}: ", entry, names)
         path = path_inside(folder, entry["file"], place)
         if path.parent.resolve() == (folder / EXPECTED_FOLDER).resolve():
             text = f"{what}: {EXPECTED_FOLDER}/ has the recordings, which `--update` replaces"
