@@ -18,6 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakValueDictionary
 
 from macaw.isa import reading, registry, trace
 from macaw.isa.errors import MacawError
@@ -147,7 +148,15 @@ class Configuration(Mapping[str, Any]):
                 table = head
             line = f"{key} = {shown(self[field])}"
             lines.append(f"{line:<31} # {describe(setting)}" if comments else line)
-        return "\n".join(lines) + "\n"
+        text = "\n".join(lines) + "\n"
+        if not comments:
+            _WRITTEN[text] = self
+        return text
+
+
+# Configurations by the text that `to_toml` made of them. A run in the process that assembled the
+# program asks for the configuration of such a text, and need not parse it.
+_WRITTEN: WeakValueDictionary[str, Configuration] = WeakValueDictionary()
 
 
 @cache
@@ -257,6 +266,9 @@ def parse(text: str, name: str = "device") -> Configuration:
 
     The argument `name` is the device's name, unless the text contains a `name`.
     """
+    written = _WRITTEN.get(text)
+    if written is not None:
+        return written
     try:
         tree = tomllib.loads(text)
     except ValueError as error:
