@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
@@ -262,6 +261,8 @@ def _replace_missing_streams() -> None:
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
+            from pathlib import Path  # late, because it imports parsers of addresses
+
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open
             setattr(sys, name, nowhere)
 

@@ -65,7 +65,6 @@ def command(
     Exit status 1: the program faulted, reached the cycle limit, or exited with another code than 0.
     """
     from macaw import execution, files, input_binding, run_report
-    from macaw.commands import run_network
     from macaw.errors import RunError
     from macaw.network_description import network_folder
     from macaw.terminal import console
@@ -73,6 +72,8 @@ def command(
 
     network = network_folder(sources)
     if network is not None:
+        from macaw.commands import run_network
+
         _check_network_options(ctx, device=device, jitter=jitter, stats=stats)
         return run_network.run(
             network,
