@@ -114,6 +114,15 @@ def test_toml_of_a_preset_gives_it_back(name):
     assert config.parse(text).to_toml() == text
 
 
+def test_the_configuration_that_wrote_a_text_is_found_again():
+    device = Configuration("other", {"pe.clusters": 3})
+    text = device.to_toml(comments=False)
+    assert config.parse(text, "name") is device
+    made = config.parse(f"\n{text}", "name")
+    assert made is not device
+    assert made == device
+
+
 def test_toml_says_meaning_unit_and_range():
     lines = config.load("tiny").to_toml().splitlines()
     (line,) = [line for line in lines if line.startswith("clusters = ")]

@@ -191,6 +191,48 @@ def test_a_frozen_object_takes_no_attribute_and_loses_none(declare: Any) -> None
         del second.a
 
 
+def test_a_field_without_a_default_after_one_with_a_default() -> None:
+    """The standard library refuses the class, this library its first object."""
+
+    class Row:
+        """A row whose fields are in a wrong order."""
+
+        a: int = 5
+        b: int
+
+    with pytest.raises(TypeError, match="non-default argument 'b' follows default argument"):
+        dataclasses.dataclass(type("Row", (Row,), dict(vars(Row))))
+    made_lazily: Any = lazy.dataclass(Row)
+    with pytest.raises(TypeError, match=r"^non-default argument 'b' follows default argument$"):
+        made_lazily(1, 2)
+
+
+def test_classes_that_share_code_keep_their_names_and_defaults() -> None:
+    """The code of a constructor serves all classes with as many fields."""
+
+    @lazy.dataclass(frozen=True)
+    class First:
+        """A class with two fields."""
+
+        a: int
+        b: int = 2
+
+    @lazy.dataclass(frozen=True)
+    class Second:
+        """Another class with two fields."""
+
+        c: int
+        d: str = "d"
+
+    assert vars(First(1)) == {"a": 1, "b": 2}
+    assert vars(Second(d="e", c=3)) == {"c": 3, "d": "e"}
+    assert vars(First(b=4, a=5)) == {"a": 5, "b": 4}
+    assert hash(First(1)) == hash((1, 2))
+    assert hash(Second(1)) == hash((1, "d"))
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'c'$"):
+        Second()  # type: ignore[call-arg]  # what must be refused
+
+
 def test_patterns_take_the_fields_in_their_order() -> None:
     match Point(3, 4):
         case Point(x, y):

@@ -72,6 +72,11 @@ def test_annotations_stay_texts_and_tuples_can_be_pickled() -> None:
     assert typing.get_type_hints(Place) == {"row": int, "column": int}
 
 
+def test_no_unknown_field_is_replaced() -> None:
+    with pytest.raises(TypeError, match=r"^Got unexpected field names: \['depth'\]$"):
+        Place(1)._replace(depth=2)  # type: ignore[call-arg]  # what must be refused
+
+
 def test_a_named_tuple_keeps_its_constructor() -> None:
     with pytest.raises(
         AttributeError, match="Row may not replace the constructor of a named tuple"

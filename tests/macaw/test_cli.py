@@ -1,5 +1,6 @@
 """The command: help, wrong command lines, errors, exit statuses. No traceback reaches a user."""
 
+import os
 import re
 import subprocess
 import sys
@@ -53,6 +54,20 @@ def test_the_end_of_the_process_runs_its_exit_functions_and_writes_everything() 
     missing = ended("run", "missing.s")
     assert missing.returncode == 2
     assert missing.stderr.endswith("left, collecting: True")
+
+
+def test_the_threads_of_blas_get_a_spinning_time_unless_the_user_gives_one() -> None:
+    name = "OPENBLAS_THREAD_TIMEOUT"
+    code = (
+        "import atexit, os, sys; from macaw.cli import main\n"
+        f"atexit.register(lambda: sys.stderr.write(os.environ['{name}']))\n"
+        "main(['--version'])"
+    )
+    others = {key: value for key, value in os.environ.items() if key != name}
+    for given, expected in (({}, "20"), ({name: "26"}, "26")):
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, env=others | given)
+        assert done.stderr == expected
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)
