@@ -287,8 +287,10 @@ else:
             for name, default in _declaration(cls)[0].items()
         ]
 
+    _REQUIRED = dataclasses.field()
+
     def _with_default(default):
-        return dataclasses.field(default=default)
+        return _REQUIRED if default is dataclasses.MISSING else dataclasses.field(default=default)
 
     def _guard(cls):
         """Make assignments to attributes of a class's objects an error (a frozen dataclass)."""
