@@ -79,7 +79,7 @@ def symbol_entries(
         if section is not None:
             number = numbers[section]
             value -= starts.get(section, 0)
-        yield NamedSymbol(name, value, size, SYMBOL_KINDS[kind], number, binding)
+        yield name, value, size, SYMBOL_KINDS[kind], number, binding
 
 
 def check(program: Program) -> None:

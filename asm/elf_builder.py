@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from macaw.asm import elf_format as elf
 from macaw.asm.elf_format import FileHeader, SectionHeader, Segment, Strings
 from macaw.asm.program import Section
-from macaw.isa.typed_records import NamedTuple
 
 SECTION_FLAGS = {
     "ax": elf.SHF_ALLOC | elf.SHF_EXECINSTR,
@@ -17,15 +18,8 @@ SECTION_FLAGS = {
 SYMBOL_KINDS = {"notype": elf.STT_NOTYPE, "object": elf.STT_OBJECT, "func": elf.STT_FUNC}
 
 
-class NamedSymbol(NamedTuple):
-    """An entry of the symbol table, with its name."""
-
-    name: str
-    value: int
-    size: int
-    kind: int  # STT_*
-    section: int
-    binding: int = elf.STB_LOCAL
+# An entry of the symbol table: name, value, size, type (STT_*), section number, binding (STB_*).
+NamedSymbol = tuple[str, int, int, int, int, int]
 
 
 class ElfBuilder:
@@ -90,13 +84,13 @@ class ElfBuilder:
     def add_symbols(self, symbols: Iterable[NamedSymbol]) -> None:
         """Add the symbol table and its strings. `symbols` must begin with the local symbols."""
         symbols, strings, pack = list(symbols), Strings(), elf.SYMBOL.pack
-        places = strings.add_all([symbol.name for symbol in symbols])
+        places = strings.add_all([symbol[0] for symbol in symbols])
         entries = [
             pack(place, value, size, binding << 4 | kind, 0, section)
             for place, (_, value, size, kind, section, binding) in zip(places, symbols, strict=True)
         ]
         table = pack(0, 0, 0, 0, 0, 0) + b"".join(entries)
-        local = 1 + sum([symbol.binding == elf.STB_LOCAL for symbol in symbols])
+        local = 1 + bisect_left(symbols, elf.STB_GLOBAL, key=itemgetter(-1))
         self.add(
             ".symtab",
             elf.SHT_SYMTAB,

@@ -29,9 +29,9 @@ def _object_symbols(
     layout, absolute = item.layout_symbol, form.SHN_ABS
     return [
         *elf.symbol_entries(item.program.symbols, numbers, starts),
-        NamedSymbol(layout, item.layout, 0, form.STT_NOTYPE, absolute, form.STB_GLOBAL),
+        (layout, item.layout, 0, form.STT_NOTYPE, absolute, form.STB_GLOBAL),
         *(
-            NamedSymbol(
+            (
                 name,
                 0,
                 0,
@@ -59,16 +59,18 @@ def write(item: Relocatable, *, lines: bool = True) -> bytes:
         file.add(name, form.SHT_PROGBITS, contents.data, 1)
     numbers = {name.removeprefix(PREFIX): number for name, number in file.numbers.items()}
     sections = [*starts, *debug]
-    symbols = [NamedSymbol("", 0, 0, form.STT_SECTION, numbers[name]) for name in sections]
+    symbols: list[NamedSymbol] = [
+        ("", 0, 0, form.STT_SECTION, numbers[name], form.STB_LOCAL) for name in sections
+    ]
     places = {name: place for place, name in enumerate(sections, 1)}
     marks = sorted({x.symbol for x in item.relocations if isinstance(x.symbol, int)})
     symbols += _marks(program, marks, numbers, starts)
     high_parts = {address: len(sections) + place for place, address in enumerate(marks, 1)}
     own = _object_symbols(item, numbers, starts)
     named = {
-        symbol.name: place
-        for place, symbol in enumerate(own, 1 + len(symbols))
-        if symbol.binding != form.STB_LOCAL
+        name: place
+        for place, (name, *_, binding) in enumerate(own, 1 + len(symbols))
+        if binding != form.STB_LOCAL
     }
     symbols += own
     by_section: dict[str, list[bytes]] = {}
@@ -110,7 +112,7 @@ def _marks(
         assert section is not None
         value = address - starts[section.name]
         name = f"{_HIGH_PART}{number}"
-        yield NamedSymbol(name, value, 0, form.STT_NOTYPE, numbers[section.name])
+        yield name, value, 0, form.STT_NOTYPE, numbers[section.name], form.STB_LOCAL
 
 
 def _own(relocation: Relocation, symbol: int, starts: Mapping[str, int]) -> bytes:

@@ -31,14 +31,13 @@ def symbols(program: ProgramSymbols, layout: Layout) -> tuple[Symbol, ...]:
     """Return the symbols of the object file, without private ones."""
     entries = _entries(program, layout)
     natural = _natural_sizes(layout, entries)
-    return tuple(
-        [
-            Symbol(name, value, natural[where][value], where, kind, is_global, is_weak)
-            if size is None and where is not None
-            else Symbol(name, value, size or 0, where, kind, is_global, is_weak)
-            for name, value, size, where, kind, is_global, is_weak in entries
-        ]
-    )
+    made = tuple.__new__  # takes half the time of the constructor of a named tuple
+    result = []
+    for name, value, size, where, kind, is_global, is_weak in entries:
+        if size is None:
+            size = natural[where][value] if where is not None else 0
+        result.append(made(Symbol, (name, value, size, where, kind, is_global, is_weak)))
+    return tuple(result)
 
 
 def sizes(program: ProgramSymbols, layout: Layout) -> dict[str, dict[int, int]]:

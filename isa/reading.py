@@ -14,7 +14,7 @@ from pathlib import Path
 MOST_BYTES = 1 << 32  # bytes of any file: the 32-bit address space of a device
 MOST_TEXT = 1 << 20  # bytes of a description or a script
 MOST_SOURCE = 1 << 28  # bytes of a source
-_PIECE = 1 << 20
+_PIECE = 1 << 24  # bytes that are read at once; one piece need not be copied
 _OPEN_PIPES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
