@@ -241,7 +241,8 @@ class Assembly:
         for apply in state.fixups:
             state.watch()
             apply()
-        for scope in state.symbols.table.scopes:
+        # Labels have addresses: only symbols that may be set again can have deferred values.
+        for scope in state.symbols.table.scopes if state.symbols.has_variables else ():
             deferred = [x for x in scope.symbols.values() if isinstance(x.value, Deferred)]
             for symbol in deferred:
                 self._resolve(symbol)

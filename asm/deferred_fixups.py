@@ -12,7 +12,7 @@ from macaw.asm.core_part import CorePart
 from macaw.asm.data_directives import NUMBER_SIZES, late_number
 from macaw.asm.expressions import Address
 from macaw.asm.instructions import words_after_layout
-from macaw.asm.label_references import Item
+from macaw.asm.label_references import Item, LocalReference
 from macaw.asm.layout import Area
 from macaw.asm.operand_encoder import LANE, WORD_BYTES, OperandEncoder
 from macaw.asm.parser import parse
@@ -73,31 +73,24 @@ class DeferredFixups:
     def apply(self) -> None:
         """Write the final words and numbers into the area, after the layout."""
         area, report = self._area, self._state.report
-        following, base = self._scope.following, area.base or 0
-        watch, links = self._state.watch, self._state.linkage is not None
+        base, watch = area.base or 0, self._state.watch
         failed, content = report.failed, area.data
-        addresses: dict[object, int] = {}  # labels that were looked up already, by their names
+        addresses: dict[object, int | None] = {}  # of labels, by their names
         for number, item in enumerate(self.items):
             offset, known_bits, encoder_or_size, modifier, name, line_start = item
             if not number % _WATCHED:
                 watch()
             if failed and report.has_failed_at(self._source, line_start):
                 continue
-            address = addresses.get(name)
-            if address is None:
-                near = self._scope.numbered_near
-                symbol = following(name) if isinstance(name, str) else near(*name)
-                if symbol is not None and not symbol.is_bad and not (links and symbol.is_weak):
-                    value = symbol.value
-                    if isinstance(value, Address) and isinstance(value.area, Area):
-                        address = (value.area.base or 0) + value.offset
-                        symbol.is_used = True
-                        if isinstance(name, str):
-                            addresses[name] = address
-            data = None
+            if name not in addresses:
+                addresses[name] = self._address(name)
+            address, data = addresses[name], None
             if address is None:
                 pass
-            elif isinstance(encoder_or_size, OperandEncoder):
+            elif isinstance(encoder_or_size, int):
+                if address >> 8 * encoder_or_size == 0:
+                    data = address.to_bytes(encoder_or_size, "little")
+            else:
                 start = base + offset
                 bits = None if modifier else encoder_or_size.distances.get(address - start)
                 if bits is None:
@@ -106,12 +99,22 @@ class DeferredFixups:
                     bits |= known_bits
                     words = 1 if bits < 1 << LANE else -(-bits.bit_length() // LANE)
                     data = bits.to_bytes(words * WORD_BYTES, "little")
-            elif address >> 8 * encoder_or_size == 0:
-                data = address.to_bytes(encoder_or_size, "little")
             if data is None:
                 ordinal = 0 if isinstance(name, str) else name.ordinal
                 data = self._by_grammar(offset, known_bits, encoder_or_size, line_start, ordinal)
             content[offset : offset + len(data)] = data
+
+    def _address(self, name: str | LocalReference) -> int | None:
+        """Return the address of a label, which is then used; None if it has no known address."""
+        scope, links = self._scope, self._state.linkage is not None
+        symbol = scope.following(name) if isinstance(name, str) else scope.numbered_near(*name)
+        if symbol is None or symbol.is_bad or (links and symbol.is_weak):
+            return None
+        value = symbol.value
+        if not isinstance(value, Address) or not isinstance(value.area, Area):
+            return None
+        symbol.is_used = True
+        return (value.area.base or 0) + value.offset
 
     def _by_grammar(
         self,

@@ -183,19 +183,26 @@ class OperandUse:
 
         return insert_piece
 
-    def bits(self, value: int, start: int) -> int:
-        """Return the field's bits if the pseudo-instruction's operand has the value `value`.
+    @cached_property
+    def bits(self) -> Callable[[int, int], int]:
+        """The function that computes the field's bits; it may raise `Mistake`.
 
-        `start` is the address of the expansion's first word. Raises `Mistake`.
+        Its arguments are the value of the pseudo-instruction's operand and the address of the
+        expansion's first word.
         """
-        if self.direct is not None:
-            return self.insert(self.direct(value))
+        direct, insert, place = self.direct, self.insert, WORD_BYTES * self.word
+        if direct is not None:
+            return lambda value, start: insert(direct(value))
         if self.to_address is not None:
             part, more = self.to_address
-            return self.insert(part(value - start - WORD_BYTES * self.word + more))
-        place = WordPlace(start + WORD_BYTES * self.word, value)
-        value = value_of(self.operand, self.node, place)
-        return self.operand.field.insert(value) << LANE * self.word
+            more -= place
+            return lambda value, start: insert(part(value - start + more))
+
+        def evaluate(value: int, start: int) -> int:
+            found = value_of(self.operand, self.node, WordPlace(start + place, value))
+            return self.operand.field.insert(found) << LANE * self.word
+
+        return evaluate
 
     @property
     def needs_address(self) -> bool:
@@ -250,7 +257,8 @@ class OperandEncoder:
     def _range(self) -> range:
         """A range of numbers that the operand's field certainly stores unchanged, perhaps empty."""
         is_stored = not isinstance(self._operand, PseudoOperand) and len(self._uses) == 1
-        return self._natural if is_stored else range(0)
+        is_plain = not self._operand.kind.by_name and not self.needs_address
+        return self._natural if is_stored and is_plain else range(0)
 
     @cached_property
     def _natural(self) -> range:
@@ -272,14 +280,14 @@ class OperandEncoder:
 
     def _resolve(self, text: str) -> int | None:
         """Return the bits of a fixed word or a plain number; None for other texts."""
-        kind = self._operand.kind
         value = plain_number(text)
+        if value is not None and value in self._range:
+            return self._uses[0].insert(value)
+        kind = self._operand.kind
         if value is None and _NAME.fullmatch(text):
             return self._word(kind, Name(-1, -1, text))
         if value is None or kind.by_name or self.needs_address:
             return None
-        if value in self._range:
-            return self._uses[0].insert(value)
         if self._accepts is not None and not self._accepts(value):
             return None
         return self._value(value)
@@ -316,7 +324,7 @@ class OperandEncoder:
     def _value(self, value: int, start: int = 0) -> int | None:
         bits = 0
         try:
-            if isinstance(self._operand, PseudoOperand) and value not in self._natural:
+            if value not in self._natural and isinstance(self._operand, PseudoOperand):
                 check(self._operand.name, self._operand.kind, value, NOWHERE)
             for use in self._uses:
                 bits |= use.bits(value, start)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from struct import unpack
 
 from macaw.asm.expressions import NotYet
 from macaw.asm.instructions import template
@@ -171,7 +172,7 @@ def words_of(bits: int, count: int) -> list[int]:
     """Return the `count` words in `bits`; the first word is in the lowest bits."""
     if count == 1:
         return [bits]
-    return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]
+    return list(unpack(f"<{count}I", bits.to_bytes(WORD_BYTES * count, "little")))
 
 
 def _jump(plan: RowEncoder) -> Jump | None:
@@ -389,23 +390,23 @@ class Entry(NamedTuple):
     """The encoders of a mnemonic.
 
     `others` are for lines without symbols; they do not include the encoder in `EncoderTable.first`.
-    `with_symbol` are for lines with one symbol. `jump` is for a mnemonic that is a branch or a
-    jump, `choice` for a mnemonic whose encoding a number selects.
+    `with_symbol` are for lines with one symbol. `choice` is for a mnemonic whose encoding a number
+    selects.
     """
 
     others: tuple[RowEncoder, ...]  # besides the one in `EncoderTable.first`
     with_symbol: tuple[RowEncoder, ...]
-    jump: Jump | None  # if the mnemonic's only encoder is a jump
     choice: Choice | None = None  # if not None, there is no other encoder
 
 
-UNKNOWN = Entry((), (), None)
+UNKNOWN = Entry((), ())
 
 
 class EncoderTable(dict[str, Entry]):
     """The encoders of a core by mnemonic. An entry is created when it is first needed.
 
     `first` has the `encode` of each mnemonic's first encoder, if that encoder makes one word.
+    `jumps` has the `Jump` of each mnemonic whose only encoder is for a branch or a jump.
     """
 
     def __init__(self, core: Core | None, excluded: Sequence[str] = ()) -> None:
@@ -413,6 +414,7 @@ class EncoderTable(dict[str, Entry]):
         self._excluded = excluded
         self._shared: dict[object, OperandEncoder] = {}
         self.first: dict[str, Callable[[str], int]] = {}
+        self.jumps: dict[str, Jump] = {}
 
     def __missing__(self, mnemonic: str) -> Entry:
         rows = self._core.rows.get(mnemonic) if self._core is not None else None
@@ -421,7 +423,7 @@ class EncoderTable(dict[str, Entry]):
         encoders = _row_encoders(self._core, rows, self._shared)
         choice = _choice(rows, encoders)
         if choice is not None:
-            entry = self[mnemonic] = Entry((), (), None, choice)
+            entry = self[mnemonic] = Entry((), (), choice)
             return entry
         first = encoders[0].encode if encoders and encoders[0].words == 1 else None
         if first is not None:
@@ -430,8 +432,10 @@ class EncoderTable(dict[str, Entry]):
         entry = self[mnemonic] = Entry(
             tuple(plan for plan in others if plan.encode is not None),
             tuple(plan for plan in encoders if not plan.chooses and plan.encoders),
-            _jump(encoders[0]) if len(encoders) == 1 else None,
         )
+        jump = _jump(encoders[0]) if len(encoders) == 1 else None
+        if jump is not None:
+            self.jumps[mnemonic] = jump
         return entry
 
 

@@ -78,7 +78,7 @@ class SimpleArea:
 
     def define(self, name: str, line: LogicalLine, offset: int) -> Definition:
         """Define the label `name` of `line` at the byte `offset` of the area."""
-        symbol = self.symbols.define(name, line, Address(self.area, offset))
+        symbol = self.symbols.define(name, line, Address._make((self.area, offset)))
         if self._records:
             self._labels[symbol] = len(self._events)
             place = line.start - self._start

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from struct import unpack
@@ -43,7 +43,6 @@ _DIGITS = frozenset("0123456789")
 _SECTIONS = frozenset((".text", ".data", ".bss"))
 _FEW_LINES, _MANY_LINES = 16, 1 << 10  # that are taken from the lists of a source at once
 _ASSIGNMENTS = (".set", ".equ")
-_NO_MNEMONICS: Mapping[str, Callable[[str], int]] = {}
 
 
 class SimpleLines:
@@ -129,8 +128,9 @@ class SimpleLines:
         """Assemble simple lines of `piece` from `start` to `end`; return the offset after them."""
         statements, places = piece.statements, piece.places
         position, last = bisect_left(places, start), bisect_left(places, end)
-        words, word_places, encoders = self._words, self._places, self._encoders()
-        macros = self._macros
+        words, word_places, macros = self._words, self._places, self._macros
+        table = self._current_table()
+        encoders, jumps = table.first, table.jumps
         count = _FEW_LINES
         while position < last:
             stop = min(position + count, last)
@@ -148,12 +148,15 @@ class SimpleLines:
                     else:
                         word_places.append(place)
                         continue
+                jump = jumps.get(head)
+                if jump and head not in macros and self._jump(jump, rest, "", place, place):
+                    continue
                 if not head or head[0] == "#":
                     continue
                 if head in macros:
                     is_taken: bool | None = False
                 elif head[-1] == ":":
-                    is_taken = self._take_label(head[:-1], rest, place)
+                    is_taken = self._take_label(head, rest, place)
                 else:
                     is_taken = self._take_words(head, rest, "", place, place)
                 if not is_taken:
@@ -161,7 +164,8 @@ class SimpleLines:
                     if is_taken is False or not self._take_line(line_start):
                         return line_start
                 if self._is_elsewhere:
-                    encoders = self._encoders()
+                    table = self._current_table()
+                    encoders, jumps = table.first, table.jumps
                     if not self.is_open:
                         return self._source.following_line(place)
             position = stop
@@ -171,34 +175,34 @@ class SimpleLines:
         """Return the source offset of the line that contains the source offset `place`."""
         return self._source.text.rfind("\n", 0, place) + 1
 
-    def _encoders(self) -> Mapping[str, Callable[[str], int]]:
-        """Return the first encoder of each mnemonic; no encoders where no instruction can begin."""
+    def _current_table(self) -> EncoderTable:
+        """Return the encoders of the area; no encoders where no instruction can begin."""
         self._is_elsewhere = False
-        return _NO_MNEMONICS if self._out.base % WORD_BYTES else self._instructions.first
+        return NO_ENCODERS if self._out.base % WORD_BYTES else self._instructions
 
-    def _take_label(self, label: str, rest: str, line_start: int) -> bool | None:
-        """Assemble a line that begins with `label`; `rest` is the text after the label.
+    def _take_label(self, word: str, rest: str, line_start: int) -> bool | None:
+        """Assemble a line with a label: `word` is label and colon, `rest` is the text after them.
 
         `line_start` is the source offset of the line's text. Return False if the line is not
         simple. Return None if only `_take_line` can parse the line.
         """
-        if label in self._scope.symbols or label in self._scope.exports:
+        label, scope = word[:-1], self._scope
+        if label in scope.symbols or label in scope.exports:
             return False
         if not is_name(label) and not _LABEL.fullmatch(label):
             return None
         here = self._out.base + WORD_BYTES * len(self._words)
         text = rest.lstrip(" ") if rest else ""
         if not text:
-            line = LogicalLine(self._source, line_start, f"{label}:")
-            self._out.define(label, line, here)
+            self._out.define(label, LogicalLine._make((self._source, line_start, word)), here)
             return True
-        place = line_start + len(label) + 2 + len(rest) - len(text)
+        place = line_start + len(word) + 1 + len(rest) - len(text)
         head, _, operands = text.partition(" ")
         if head in self._macros or head in _SECTIONS:
             return False
         is_taken = self._take_words(head, operands, label, place, line_start)
         if is_taken:
-            end = line_start + len(label) + 2 + len(rest)
+            end = line_start + len(word) + 1 + len(rest)
             line_text = self._source.text[line_start:end].rstrip(" \t\r\n")
             self._out.define(label, LogicalLine(self._source, line_start, line_text), here)
         return is_taken
@@ -216,17 +220,19 @@ class SimpleLines:
             return self._take_directive(head, rest, place, line_start)
         if self._out.base % WORD_BYTES:
             return None
-        is_new = head not in self._instructions
-        entry = self._instructions[head]
-        # Without a label, the first encoder of a known mnemonic has failed already.
-        encode = self._instructions.first.get(head) if label or is_new else None
-        if encode is not None:
-            with suppress(KeyError, ValueError):
-                self._words.append(encode(rest))
-                self._places.append(place)
+        table = self._instructions
+        known = table.get(head)
+        entry = table[head] if known is None else known
+        if label or known is None:  # else the caller has tried the following
+            encode = table.first.get(head)
+            if encode is not None:
+                with suppress(KeyError, ValueError):
+                    self._words.append(encode(rest))
+                    self._places.append(place)
+                    return True
+            jump = table.jumps.get(head)
+            if jump is not None and self._jump(jump, rest, label, place, line_start):
                 return True
-        if entry.jump is not None and self._jump(entry.jump, rest, label, place, line_start):
-            return True
         if entry is UNKNOWN or "//" in rest:
             return None
         return self._take_instruction(entry, rest, label, place, line_start)
@@ -303,18 +309,18 @@ class SimpleLines:
             bits, text = split(rest)
         except (KeyError, ValueError):
             return False
-        here = self._out.base + WORD_BYTES * len(self._words)
-        name = text.strip(" ")
-        symbol, out = self._scope.symbols.get(name), self._out
-        if symbol is None and not label and name[-1:] == "b" and name[:-1] in _DIGITS:
-            symbol = self._scope.latest(int(name[:-1]))
-            if symbol is None or symbol.area is not out.area:
-                return False
+        name, out = text.strip(" "), self._out
+        symbol = self._scope.symbols.get(name)
         if symbol is None:
-            if not is_name(name) or name in self._scope.table.shared:
+            if name[-1:] == "b" and name[:-1] in _DIGITS and not label:
+                symbol = self._scope.latest(int(name[:-1]))
+                if symbol is None or symbol.area is not out.area:
+                    return False
+            elif not is_name(name) or name in self._scope.table.shared:
                 return False
-        elif not self._symbols.is_label(symbol):
+        if symbol is not None and not self._symbols.is_label(symbol):
             return False
+        here = out.base + WORD_BYTES * len(self._words)
         known = out.refer(symbol, here, bits, encoder, "", name, line_start, 1)
         if known is None:
             return False

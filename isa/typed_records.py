@@ -4,7 +4,8 @@ The classes of the same names in the standard library make an object of each ann
 the annotation if it is a text. The modules that `macaw run` imports have hundreds of such fields,
 which took a twentieth of a short run. In this module's classes, annotations must be texts, as `from
 __future__ import annotations` makes them, and stay texts. Named tuples with equal numbers of fields
-share their compiled constructor. Otherwise the classes are equal.
+share their compiled constructor. `_make` takes two thirds of the time of a call of the class, and
+does not check the number of values. Otherwise the classes are equal.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ else:
     @cache
     def _template(count):
         """Return a named tuple whose members serve all with as many fields, to compile them once."""
-        return namedtuple("_Template", [f"item_{place}" for place in range(count)])
+        template = namedtuple("_Template", [f"item_{place}" for place in range(count)])
+        template._make = classmethod(tuple.__new__)
+        return template
 
     def _constructor(template, name, fields, defaults):
         """Return the method `__new__` of the class `name`: that of `template`, with its fields."""
