@@ -7,6 +7,7 @@ diagnostics and for the line table. The text of an expansion is also a `SourceTe
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -59,7 +60,7 @@ class Piece(NamedTuple):
     end: int
     statements: list[str]
     places: list[int]
-    newlines: list[int]
+    newlines: array[int]
 
 
 class SourceText:
@@ -76,7 +77,7 @@ class SourceText:
     ) -> None:
         self.text, self.name, self.folder, self.caller = text, name, folder, caller
         self._piece: Piece | None = None  # the last one that was split
-        self._newlines, self._counted = [-1], 0  # the newlines up to this offset
+        self._newlines, self._counted = array("q", [-1]), 0  # the newlines up to this offset
 
     @property
     def chain(self) -> tuple[Link, ...]:
@@ -99,13 +100,13 @@ class SourceText:
         return [newline + 1 for newline in self.newlines]
 
     @property
-    def newlines(self) -> list[int]:
+    def newlines(self) -> array[int]:
         """-1 and the offsets of all newlines; each number is one less than the start of a line."""
         known, counted = self._newlines, self._counted
         if counted < len(self.text):
             lines = self.text[counted:].split("\n")
             lengths = [len(line) + 1 for line in lines[:-1]]
-            known += accumulate(lengths, initial=known.pop())
+            known.extend(accumulate(lengths, initial=known.pop()))
             self._counted = len(self.text)
         return known
 
@@ -115,7 +116,7 @@ class SourceText:
         if piece is None or not piece.start <= offset < piece.end:
             self._piece = piece = _piece(self.text, offset - offset % _PIECE)
             if piece.start == self._counted:
-                self._newlines += piece.newlines
+                self._newlines.extend(piece.newlines)
                 self._counted = piece.end
         return piece
 
@@ -129,7 +130,8 @@ class SourceText:
 
         The method is fastest if most of the offsets ascend.
         """
-        newlines = [*self.newlines, len(self.text)]
+        newlines = array("q", self.newlines)
+        newlines.append(len(self.text))
         lines: list[int] = []
         columns: list[int] = []
         line = before = end = newlines[-1]  # no line is found yet
@@ -190,7 +192,7 @@ def _piece(text: str, least: int) -> Piece:
     if not lines[-1]:  # the piece ends with a newline
         statements.pop()
         places.pop()
-    return Piece(start, end, statements, places, newlines)
+    return Piece(start, end, statements, places, array("q", newlines))
 
 
 class LogicalLine(NamedTuple):
