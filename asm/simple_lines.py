@@ -263,7 +263,7 @@ class SimpleLines:
             segment = self._end_segment(place)
             self._out.align(int(rest))
             self._is_elsewhere = True
-            self._begin_segment(segment if is_alone else None, Ending(head, rest, place))
+            self._begin_segment(segment if is_alone else None, head, rest, place)
             return True
         return None
 
@@ -276,7 +276,7 @@ class SimpleLines:
             return False  # the reader reports it
         self.is_open = table is not None
         self._begin_area(NO_ENCODERS if table is None else table)
-        self._begin_segment(segment, Ending(name, "", place))
+        self._begin_segment(segment, name, "", place)
         return True
 
     def _end_segment(self, place: int) -> Segment | None:
@@ -288,15 +288,16 @@ class SimpleLines:
         self._out.flush()
         return self._out.end_segment(self._line_start(place)) if self._records else None
 
-    def _begin_segment(self, before: Segment | None, ending: Ending) -> None:
-        """Store the recorded effects `before`, and begin to record the lines after `ending`.
+    def _begin_segment(self, before: Segment | None, head: str, rest: str, place: int) -> None:
+        """Store the recorded effects `before`, and begin to record the lines after a directive.
 
-        `ending` is the directive directly after the recorded lines, and is stored with their
-        effects. Do nothing if `take` records no lines.
+        The directive `head` is directly after the recorded lines, at source offset `place`, and is
+        stored with their effects; `rest` is the text after it. Do nothing if `take` records no
+        lines.
         """
         if self._records:
-            self._out.keep(before, ending)
-            self._out.begin_segment(self._source.following_line(ending.place))
+            self._out.keep(before, Ending(head, rest, place))
+            self._out.begin_segment(self._source.following_line(place))
 
     def _jump(self, jump: Jump, rest: str, label: str, place: int, line_start: int) -> bool:
         """Assemble a branch or a jump to a label. Return False for any other line.
@@ -497,4 +498,4 @@ class SimpleLines:
     def _put_bytes(self, data: bytes | bytearray, place: int) -> None:
         """Append the data of a line to the area; `place` is the source offset of the directive."""
         self._out.put_bytes(data, place)
-        self._is_elsewhere = True
+        self._is_elsewhere = len(data) % WORD_BYTES != 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from itertools import repeat
 
 from macaw.asm.simple_statement import NUMBER
 from macaw.isa.lazy_pattern import lazy_pattern
@@ -25,15 +26,13 @@ def encode_numbers(text: str, size: int) -> bytes | None:
     if not _NUMBERS.fullmatch(text):
         return None
     has_bases = "x" in text or "X" in text
-    values = list(map(_literal if has_bases else int, text.split(",")))
+    values = list(map(int, text.split(","), repeat(0 if has_bases else 10)))
+    if "-" in text:
+        low, high = limits(size)
+        if min(values) < low:
+            return None
+        values = [value & high if value < 0 else value for value in values]
     try:
         return struct.pack(f"<{len(values)}{_LETTERS[size]}", *values)
-    except struct.error:  # some are negative, or do not fit
-        low, high = limits(size)
-        if min(values) < low or max(values) > high:
-            return None
-        return b"".join([(value & high).to_bytes(size, "little") for value in values])
-
-
-def _literal(text: str) -> int:
-    return int(text, 0)
+    except struct.error:  # some do not fit
+        return None
