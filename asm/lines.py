@@ -6,6 +6,8 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import islice
+from operator import le
 from typing import overload
 
 from macaw.isa.lazy_dataclass import dataclass
@@ -91,8 +93,8 @@ class Rows:
 
     def sorted(self) -> Rows:
         """Return the same rows sorted by address. Rows with equal addresses keep their order."""
-        addresses = self.addresses.tolist()
-        if addresses == sorted(addresses):
+        addresses = self.addresses
+        if all(map(le, addresses, islice(addresses, 1, None))):
             return self
         order = sorted(range(len(addresses)), key=addresses.__getitem__)
         return Rows._of([array("I", map(column.__getitem__, order)) for column in self._arrays])
