@@ -131,7 +131,7 @@ class DeferredFixups:
         four arguments are members of an `Item`. If the line's symbol is a local label, `ordinal` is
         the ordinal of the statement; otherwise it is 0.
         """
-        match = LINE.match(self._source.text, self._source.text.rfind("\n", 0, line_start) + 1)
+        match = LINE.match(self._source.text, self._source.start_of_line(line_start))
         assert match is not None
         line = logical_line(self._source, match)
         statement = parse(line.text)

@@ -244,8 +244,6 @@ class OperandEncoder:
             (isinstance(use.node, Name) and use.operand.kind.relative) or use.to_address is not None
             for use in uses
         )
-        # Whether the operand is that distance.
-        self.is_distance = self.by_distance and len(uses) == 1 and isinstance(uses[0].node, Name)
         self.distances: dict[int, int] = {}  # the bits, if they depend on the distance alone
         self._addresses: dict[tuple[str, int], int] = {}
         self._symbols: dict[str, tuple[int, str, str]] = {}

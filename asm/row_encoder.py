@@ -88,13 +88,14 @@ def _encoder(base: int, encoders: Sequence[OperandEncoder]) -> Callable[[str], i
 
 
 def _shares(encoders: Sequence[OperandEncoder]) -> bool:
-    """Return whether an instruction with these operands can be encoded as a `Jump`.
+    """Return whether a `LabelEncoder` can encode an instruction with these operands.
 
-    The last operand must be a distance, and no other operand may depend on an address.
+    The last operand must depend on a distance, and no other operand may depend on an address.
     """
     return (
         0 < len(encoders) <= 3
-        and encoders[-1].is_distance
+        and encoders[-1].needs_address
+        and encoders[-1].by_distance
         and not any(encoder.needs_address for encoder in encoders[:-1])
     )
 
@@ -175,14 +176,10 @@ def words_of(bits: int, count: int) -> list[int]:
     return list(unpack(f"<{count}I", bits.to_bytes(WORD_BYTES * count, "little")))
 
 
-def _jump(plan: RowEncoder) -> Jump | None:
-    """Return the `Jump` for a branch or jump with the encoder `plan`; None for another row.
-
-    The result is (function, encoder of the distance to the destination). From the operands' text,
-    the function returns the known bits and the text of the destination.
-    """
+def _label_encoder(plan: RowEncoder) -> LabelEncoder | None:
+    """Return the `LabelEncoder` for a row with the encoder `plan`; None if it cannot have one."""
     base, encoders = plan.base, plan.encoders
-    if plan.words != 1 or plan.chooses or not _shares(encoders):
+    if plan.chooses or not _shares(encoders):
         return None
     if len(encoders) == 1:
 
@@ -203,7 +200,7 @@ def _jump(plan: RowEncoder) -> Jump | None:
             one, two, name = text.split(",")
             return base | first[one] | second[two], name
 
-    return split, encoders[-1]
+    return split, encoders[-1], plan.words
 
 
 def _encode_none(base: int, text: str) -> int:
@@ -375,9 +372,10 @@ def _row_encoders(
     return tuple(plan for plan in encoders if plan is not None)
 
 
-# For a branch or a jump: a function that returns the known bits and the text of the destination,
-# and the encoder of the destination's distance. The function raises as `RowEncoder.encode`.
-Jump = tuple[Callable[[str], tuple[int, str]], OperandEncoder]
+# For an instruction whose last operand is a label, as of a branch, `call` and `la`: a function that
+# returns the known bits and the text of the label, the encoder of the label's distance, and the
+# number of words. The function raises as `RowEncoder.encode`.
+LabelEncoder = tuple[Callable[[str], tuple[int, str]], OperandEncoder, int]
 
 
 # For a row whose alternative a number chooses (`li`): the index of the operand with this number,
@@ -406,7 +404,7 @@ class EncoderTable(dict[str, Entry]):
     """The encoders of a core by mnemonic. An entry is created when it is first needed.
 
     `first` has the `encode` of each mnemonic's first encoder, if that encoder makes one word.
-    `jumps` has the `Jump` of each mnemonic whose only encoder is for a branch or a jump.
+    `with_label` has a `LabelEncoder` of each mnemonic whose first encoder is for a label.
     """
 
     def __init__(self, core: Core | None, excluded: Sequence[str] = ()) -> None:
@@ -414,7 +412,7 @@ class EncoderTable(dict[str, Entry]):
         self._excluded = excluded
         self._shared: dict[object, OperandEncoder] = {}
         self.first: dict[str, Callable[[str], int]] = {}
-        self.jumps: dict[str, Jump] = {}
+        self.with_label: dict[str, LabelEncoder] = {}
 
     def __missing__(self, mnemonic: str) -> Entry:
         rows = self._core.rows.get(mnemonic) if self._core is not None else None
@@ -433,9 +431,9 @@ class EncoderTable(dict[str, Entry]):
             tuple(plan for plan in others if plan.encode is not None),
             tuple(plan for plan in encoders if not plan.chooses and plan.encoders),
         )
-        jump = _jump(encoders[0]) if len(encoders) == 1 else None
-        if jump is not None:
-            self.jumps[mnemonic] = jump
+        use = _label_encoder(encoders[0]) if encoders else None
+        if use is not None:
+            self.with_label[mnemonic] = use
         return entry
 
 

@@ -21,7 +21,7 @@ from macaw.asm.row_encoder import (
     Choice,
     EncoderTable,
     Entry,
-    Jump,
+    LabelEncoder,
     RowEncoder,
     bytes_of_choice,
     bytes_with_number,
@@ -129,8 +129,7 @@ class SimpleLines:
         statements, places = piece.statements, piece.places
         position, last = bisect_left(places, start), bisect_left(places, end)
         words, word_places, macros = self._words, self._places, self._macros
-        table = self._current_table()
-        encoders, jumps = table.first, table.jumps
+        encoders, with_label = self._encoders()
         count = _FEW_LINES
         while position < last:
             stop = min(position + count, last)
@@ -148,8 +147,8 @@ class SimpleLines:
                     else:
                         word_places.append(place)
                         continue
-                jump = jumps.get(head)
-                if jump and head not in macros and self._jump(jump, rest, "", place, place):
+                use = with_label.get(head)
+                if use and head not in macros and self._take_use(use, rest, "", place, place):
                     continue
                 if not head or head[0] == "#":
                     continue
@@ -160,25 +159,21 @@ class SimpleLines:
                 else:
                     is_taken = self._take_words(head, rest, "", place, place)
                 if not is_taken:
-                    line_start = self._line_start(place)
+                    line_start = self._source.start_of_line(place)
                     if is_taken is False or not self._take_line(line_start):
                         return line_start
                 if self._is_elsewhere:
-                    table = self._current_table()
-                    encoders, jumps = table.first, table.jumps
+                    encoders, with_label = self._encoders()
                     if not self.is_open:
                         return self._source.following_line(place)
             position = stop
         return end
 
-    def _line_start(self, place: int) -> int:
-        """Return the source offset of the line that contains the source offset `place`."""
-        return self._source.text.rfind("\n", 0, place) + 1
-
-    def _current_table(self) -> EncoderTable:
-        """Return the encoders of the area; no encoders where no instruction can begin."""
+    def _encoders(self) -> tuple[dict[str, Callable[[str], int]], dict[str, LabelEncoder]]:
+        """Return `first` and `with_label` of the table; empty where no instruction can begin."""
         self._is_elsewhere = False
-        return NO_ENCODERS if self._out.base % WORD_BYTES else self._instructions
+        table = NO_ENCODERS if self._out.base % WORD_BYTES else self._instructions
+        return table.first, table.with_label
 
     def _take_label(self, word: str, rest: str, line_start: int) -> bool | None:
         """Assemble a line with a label: `word` is label and colon, `rest` is the text after them.
@@ -221,17 +216,15 @@ class SimpleLines:
         if self._out.base % WORD_BYTES:
             return None
         table = self._instructions
-        known = table.get(head)
-        entry = table[head] if known is None else known
-        if label or known is None:  # else the caller has tried the following
-            encode = table.first.get(head)
-            if encode is not None:
-                with suppress(KeyError, ValueError):
-                    self._words.append(encode(rest))
-                    self._places.append(place)
-                    return True
-            jump = table.jumps.get(head)
-            if jump is not None and self._jump(jump, rest, label, place, line_start):
+        is_new = head not in table
+        entry = table[head]
+        if label or is_new:  # else the caller has tried the following encoders
+            with suppress(KeyError, ValueError):
+                self._words.append(table.first[head](rest))
+                self._places.append(place)
+                return True
+            use = table.with_label.get(head)
+            if use and self._take_use(use, rest, label, place, line_start):
                 return True
         if entry is UNKNOWN or "//" in rest:
             return None
@@ -286,26 +279,27 @@ class SimpleLines:
         elsewhere.
         """
         self._out.flush()
-        return self._out.end_segment(self._line_start(place)) if self._records else None
+        return self._out.end_segment(self._source.start_of_line(place)) if self._records else None
 
     def _begin_segment(self, before: Segment | None, head: str, rest: str, place: int) -> None:
         """Store the recorded effects `before`, and begin to record the lines after a directive.
 
-        The directive `head` is directly after the recorded lines, at source offset `place`, and is
-        stored with their effects; `rest` is the text after it. Do nothing if `take` records no
-        lines.
+        The directive `head` with the operands `rest`, at source offset `place`, is stored with
+        these effects. Do nothing if `take` records no lines.
         """
         if self._records:
             self._out.keep(before, Ending(head, rest, place))
             self._out.begin_segment(self._source.following_line(place))
 
-    def _jump(self, jump: Jump, rest: str, label: str, place: int, line_start: int) -> bool:
-        """Assemble a branch or a jump to a label. Return False for any other line.
+    def _take_use(
+        self, use: LabelEncoder, rest: str, label: str, place: int, line_start: int
+    ) -> bool:
+        """Assemble an instruction whose last operand is a label. Return False for any other line.
 
-        `jump` is the encoder of the mnemonic, `rest` the text after it. `label` is the line's label
+        `use` is the encoder of the mnemonic, `rest` the text after it. `label` is the line's label
         or empty. `place` and `line_start` are the source offsets of mnemonic and line.
         """
-        split, encoder = jump
+        split, encoder, count = use
         try:
             bits, text = split(rest)
         except (KeyError, ValueError):
@@ -322,11 +316,15 @@ class SimpleLines:
         if symbol is not None and not self._symbols.is_label(symbol):
             return False
         here = out.base + WORD_BYTES * len(self._words)
-        known = out.refer(symbol, here, bits, encoder, "", name, line_start, 1)
+        known = out.refer(symbol, here, bits, encoder, "", name, line_start, count)
         if known is None:
             return False
-        self._words.append(known)
-        self._places.append(place)
+        if count == 1:
+            self._words.append(known)
+            self._places.append(place)
+        else:
+            self._words += words_of(known, count)
+            self._places += [place] * count
         return True
 
     def _take_line(self, start: int) -> bool:

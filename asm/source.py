@@ -151,6 +151,10 @@ class SourceText:
         end = self.text.find("\n", start)
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 
+    def start_of_line(self, offset: int) -> int:
+        """Return the offset of the first character of the line that contains `offset`."""
+        return self.text.rfind("\n", 0, offset) + 1
+
     def following_line(self, offset: int) -> int:
         """Return the offset of the line after the line that contains `offset`."""
         newline = self.text.find("\n", offset)
