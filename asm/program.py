@@ -8,6 +8,7 @@ file stores only lines, arrays and copies of tensors, for debugging.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -331,10 +332,9 @@ class Program:
 def _in_order(symbols: Iterable[Symbol], sections: Sequence[Section]) -> tuple[Symbol, ...]:
     """Return the symbols sorted by binding (local first), section, value, name, size and kind."""
     places: dict[str | None, int] = {item.name: place for place, item in enumerate(sections)}
-    groups: dict[tuple[bool, int], list[Symbol]] = {}
+    groups = defaultdict[tuple[bool, int], list[Symbol]](list)
     for symbol in symbols:
-        group = symbol.is_global, places.get(symbol.section, len(places))
-        groups.setdefault(group, []).append(symbol)
+        groups[symbol.is_global, places.get(symbol.section, len(places))].append(symbol)
     inside = attrgetter("value", "name", "size", "kind")
     return tuple([item for key in sorted(groups) for item in sorted(groups[key], key=inside)])
 

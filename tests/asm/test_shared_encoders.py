@@ -43,7 +43,7 @@ def test_a_shared_encoder_does_what_a_new_one_does(core: Core) -> None:
         where = f"{row.mnemonic} {operand.name}"
         assert (shared.base is None) == (new.base is None), where
         assert shared.needs_address == new.needs_address, where
-        assert shared.is_distance == new.is_distance, where
+        assert shared.by_distance == new.by_distance, where
         inner = [other for other in row.operands if other.inside == operand.name]
         for text in texts_of(operand):
             texts = [f"{text}({word})" for other in inner for word in texts_of(other)]
