@@ -2,8 +2,8 @@
 
 The decorator of the standard library compiles up to six methods when a class is defined. That took
 a third of the time of `macaw asm` for a short source, and most of the methods are never called. The
-modules of `isa`, `asm` and `emu` use this decorator. Its options have the same meaning as those of
-the standard library.
+modules of `isa`, `asm`, `emu`, `lowering` and `networks` use this decorator. Its options have the
+same meaning as those of the standard library.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.errors import InputError
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering import reference
 from macaw.lowering.choose import Choice, choose
 from macaw.lowering.convolution import Convolution, convolution

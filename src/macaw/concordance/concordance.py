@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,7 @@ from macaw.errors import InputError
 from macaw.execution import configuration_of
 from macaw.input_binding import shape_text
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.concord import picture
 from macaw.lowering.concord.arithmetic import TARGETS
 from macaw.lowering.concord.chains import Chain, SourceInstruction, chains

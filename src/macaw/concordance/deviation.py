@@ -9,7 +9,6 @@ emulator writes at the ends of chains.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from macaw.concordance.generated_file import run_generated, same_bits
 from macaw.concordance.layer_tensors import Arrays, LayerTensors
 from macaw.emu.core import Event
 from macaw.errors import RunError
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.concord.chains import Chain, SourceInstruction, writes
 from macaw.lowering.concord.graph import SHARED
 from macaw.lowering.concord.layer import LOOPING, operations_of

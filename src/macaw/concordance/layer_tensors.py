@@ -7,7 +7,6 @@ native elements. The generated file takes and returns the arrays without padding
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from macaw.asm.program import Program
 from macaw.errors import InputError
 from macaw.input_binding import shape_text
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.memory_map import EXTERNAL
 from macaw.lowering.concord.graph import Tensor
 from macaw.lowering.concord.software import Software

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil, gcd
 
 import numpy as np
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import ACCUMULATORS
 from macaw.lowering.finishing import factor_bytes
 from macaw.lowering.image_plan import ImagePlan

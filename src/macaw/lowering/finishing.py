@@ -9,11 +9,11 @@ this config packet. The dma brings the factors of a tile's outputs to each row (
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import DATA_ALIGN, ELEMENT_TYPES, OPERAND_DTYPES, PACKET, SEGMENT
 from macaw.lowering.operation import ENTRIES
 from macaw.lowering.plan import ProductPlan

@@ -8,7 +8,6 @@ tiles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import BLOCKS
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import IMAGE_TURN, QUEUE_SUMS

@@ -13,7 +13,6 @@ stored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import BLOCKS
 from macaw.lowering.cluster_reduction import most_summands
 from macaw.lowering.convolution import Convolution

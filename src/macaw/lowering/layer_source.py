@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import macaw.lowering.image_program  # noqa: F401 - it registers the rows and transfers of an ImagePlan
 from macaw.isa.config import load, presets
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.finishing import factor_bytes, factors
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.listing import Listing

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.listing import Listing
 
 MACROS = "macros.inc"  # the file of the macros

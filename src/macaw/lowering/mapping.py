@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ If they overlap in K, the later part has zero weights there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from macaw.isa.lazy_dataclass import dataclass
 
 SPLITS = {
     letter: (first, second)

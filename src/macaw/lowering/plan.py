@@ -9,13 +9,14 @@ begins earlier and overlaps them (`macaw.lowering.partition`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import ACCUMULATORS, BLOCKS, ENTRY, WEIGHTS_RECORD
 from macaw.lowering.errors import LowerError
 from macaw.lowering.mapping import INPUT, OUTPUT, Mapping

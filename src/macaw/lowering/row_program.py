@@ -10,10 +10,11 @@ the accumulators from one exe to the next.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import singledispatch
 from math import prod
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import (
     ACCUMULATORS,
     DATA_ALIGN,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.listing import Listing
 from macaw.lowering.macro_library import MACROS, MacroLibrary
 from macaw.lowering.plan import ProductPlan

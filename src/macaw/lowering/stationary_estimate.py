@@ -6,13 +6,13 @@ They rank the tiles; `macaw.lowering.cost` then predicts the cycles of the best 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import BLOCKS
 from macaw.lowering.cost import QUEUE_SUMS, STATIONARY_TURN
 from macaw.lowering.mapping import WEIGHT

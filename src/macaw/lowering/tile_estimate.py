@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import ENTRY, WEIGHTS_RECORD
 from macaw.lowering.operation import Types
 from macaw.lowering.partition import Partition

@@ -7,10 +7,10 @@ units, a frame: words with what cp knows of this half.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import singledispatch
 
 from macaw.isa import memory_map
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import ENTRY, WEIGHTS_RECORD
 from macaw.lowering.convolution import PointwiseProduct
 from macaw.lowering.finishing import SCALE, TABLE, factor_bytes

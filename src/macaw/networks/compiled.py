@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
 from macaw.input_binding import join_inputs
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.layer_lowering import write_sources
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.net.assign import Assignment, Edge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from macaw import api, arguments
 from macaw.arguments import check_arguments
 from macaw.errors import InputError
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import OPERAND_DTYPES
 from macaw.lowering.errors import LowerError
 from macaw.networks import model_files

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.product_parts import ProductPart, whole_products
 from macaw.lowering.net.island_layers import Parts, StackedProduct, island_definitions

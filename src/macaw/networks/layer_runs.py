@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from macaw.emu.device import Device
 from macaw.errors import RunError
 from macaw.execution import configuration_of, stop_message
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
 from macaw.input_binding import join_inputs
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.layer_lowering import write_sources
 from macaw.lowering.nnp.operations import Model
 from macaw.lowering.nnp.reading import HOST

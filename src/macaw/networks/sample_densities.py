@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.net.densities import shares, with_shares
 from macaw.lowering.net.network import Network
 from macaw.lowering.onnx.network import Network as ModelNetwork

@@ -11,11 +11,12 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp_elements import MX_ELEMENTS, Element, float_element, greatest_power
 from macaw.lowering.errors import LowerError
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from macaw.asm.program import Line, Program, Section
 from macaw.isa.codec import Decoded, DecodeError, decode, describe
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp import BEGIN, BETWEEN, CORE, FINISH, RESET
 from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, settings, step
 from macaw.isa.nnp_entries import Access, accesses, check

@@ -8,9 +8,10 @@ matrix has `rows` rows and `blocks` columns of native tiles.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.concord.chains import SourceInstruction
 
 # Nodes that stand for data, not for an operation.

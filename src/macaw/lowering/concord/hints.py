@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import prod
 
 from macaw.asm.program import DTYPE_SIZES, Program
 from macaw.isa import memory_map
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp import CORE, HOST_TYPES
 from macaw.lowering.concord.graph import Tensor
 from macaw.lowering.errors import LowerError

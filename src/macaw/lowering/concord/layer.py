@@ -6,8 +6,9 @@ Operations that compute the same value are merged.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.concord.graph import SHARED, Node
 
 # nodes that are not operations

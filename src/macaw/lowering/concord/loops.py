@@ -9,11 +9,11 @@ same in all rounds; or the next rows of such a value.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.concord.graph import SHARED, SOURCES, Graph, Node
 from macaw.lowering.concord.layer import Layer, Loop, deduplicate
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from textwrap import wrap
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.concord import arithmetic
 from macaw.lowering.concord.graph import Graph, Output, Tensor
 from macaw.lowering.concord.layer import Layer

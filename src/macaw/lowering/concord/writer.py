@@ -11,9 +11,10 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.concord import arithmetic
 from macaw.lowering.concord.graph import SHARED, Graph, Node, Output, Tensor
 from macaw.lowering.concord.layer import Layer, Loop

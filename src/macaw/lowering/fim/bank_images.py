@@ -8,7 +8,6 @@ they remain there for the whole run.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import COLUMN_BYTES
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

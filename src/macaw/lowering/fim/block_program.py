@@ -9,10 +9,10 @@ does not need them. A word that sets the pointers of a buffer also has the two c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from macaw.isa.fim_circuit import GIO, IOSA, OPERATIONS, ROP, RZ, Operation
+from macaw.isa.lazy_dataclass import dataclass
 
 # The kind of a word, for the timing.
 PLAIN, ACT, OPERATE, PULL, PUSH, POINT, LOCK, UNLOCK = range(8)

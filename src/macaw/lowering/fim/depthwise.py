@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from macaw.isa.fim_circuit import FORMATS, FUNCTION_NAMES, FUNCTIONS
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.fused_task import CannotError
 from macaw.lowering.fim.graph import GATHER, MANY_STEPS, POINTWISE, Graph, Places, Task, Tensor
 

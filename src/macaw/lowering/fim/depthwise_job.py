@@ -13,7 +13,7 @@ If there are more columns of channels than banks, the block repeats its program 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +32,7 @@ from macaw.isa.fim_circuit import (
     MUL,
 )
 from macaw.isa.fim_islands import Geometry, abilities, geometry
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.bank_images import BankImage, BankRows
 from macaw.lowering.fim.block_program import (
     ACT,

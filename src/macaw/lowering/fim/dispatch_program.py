@@ -12,12 +12,13 @@ setting the pointer of a buffer, which cp polls.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from macaw.isa.config import Configuration
 from macaw.isa.fim import CORE, POINTERS
 from macaw.isa.fim_circuit import BUFFERS, COLUMN_BYTES
 from macaw.isa.fim_islands import geometry, island_address
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.memory_map import REGISTERS
 from macaw.lowering.fim.block_program import Block, Word
 from macaw.lowering.fim.graph import Graph

@@ -9,7 +9,7 @@ joins the dimensions k of these products: A1 · B1 + A2 · B2 = [A1 A2] · [B1; 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ELEMENTWISE, FORMATS, FUNCTION_NAMES, FUNCTIONS
 from macaw.isa.fim_islands import abilities
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.graph import GATHER, MANY_STEPS, MUL_ADD, POINTWISE, PRODUCT, Task, Tensor
 from macaw.lowering.fim.integer_steps import NO_STEPS, IntegerSteps, bias_rows
 from macaw.lowering.fim.shape import Region, Shape, lacks, part, tile_sides

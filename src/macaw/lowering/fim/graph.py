@@ -7,13 +7,14 @@ products and functions; so does a GRU cell. A convolution is a gather and a prod
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import FUNCTIONS
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import graph_checks, task_values
 from macaw.lowering.fim.labels import symbol

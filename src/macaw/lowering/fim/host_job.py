@@ -8,7 +8,6 @@ local memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import FORMATS
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.dma_timing import EXTERNAL, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import GATHER, Task, Tensor

@@ -6,7 +6,7 @@ docs/timing-fim.md has the rules.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from macaw.emu.rules.fim_dram import PAST, align_up, column_bounds
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMNS, GIO, IOSA, OPERATIONS, ROP, Operation
 from macaw.isa.fim_islands import abilities
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.bank_timing import BankTiming
 from macaw.lowering.fim.block_program import (
     ACT,

@@ -6,12 +6,12 @@ are read. If a task needs its operand in another order than that of the memory, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph, Tensor
 

@@ -8,12 +8,13 @@ The cycles do not depend on the numbers of these rows.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.bank_images import BankImage
 from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.dma_timing import Copy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import lcm
 
@@ -11,6 +10,7 @@ from macaw.emu.rules.fim_dram import Timings
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMN_BYTES
 from macaw.isa.fim_islands import abilities
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.bank_timing import ANY, OTHER, BankTiming
 from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.blocks_timing import blocks_timing

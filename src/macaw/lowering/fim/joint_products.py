@@ -8,11 +8,12 @@ gates of an LSTM are x · [W1 W2 ...] + h · [U1 U2 ...].
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from macaw.isa.fim_circuit import FORMATS
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Task, Tensor
 from macaw.lowering.fim.split import GRAIN
 

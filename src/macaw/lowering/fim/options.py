@@ -7,7 +7,7 @@ cycle (`macaw.lowering.fim.job_timing.predict`), and the fastest tiling becomes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from heapq import nsmallest
 
@@ -23,6 +23,7 @@ from macaw.isa.fim_circuit import (
     TENSOR,
 )
 from macaw.isa.fim_islands import abilities, geometry, timings
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.bank_images import BankRows, placed_constants
 from macaw.lowering.fim.depthwise_job import depthwise_job

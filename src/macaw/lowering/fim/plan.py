@@ -7,11 +7,12 @@ Times are device cycles.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.bank_images import Residency
 from macaw.lowering.fim.graph import Graph, Task, Tensor
 

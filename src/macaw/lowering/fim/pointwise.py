@@ -9,7 +9,7 @@ result that only these functions read is not stored.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from string import ascii_lowercase
 from typing import Any
@@ -29,6 +29,7 @@ from macaw.isa.fim_circuit import (
     MUL,
 )
 from macaw.isa.fim_islands import Geometry, abilities, geometry
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.bank_images import BankImage, BankRows
 from macaw.lowering.fim.block_program import (
     ACT,

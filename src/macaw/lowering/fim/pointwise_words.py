@@ -7,10 +7,11 @@ Rz has room for a few results. A result for which it has no room goes to a spare
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from macaw.isa.fim_circuit import FUNCTION_NAMES, FUNCTIONS
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.block_program import (
     COMPUTE,
     COMPUTE_ALONE,

@@ -8,8 +8,9 @@ for constants that a later step of the island uses again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.plan import BRING, HOST, PREFETCH, GraphPlan, Step
 
 

@@ -10,7 +10,7 @@ producers.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from heapq import nsmallest
 from typing import Any
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, COLUMNS, DOT, TENSOR
 from macaw.isa.fim_islands import geometry
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.bank_images import BankImage, BankRows
 from macaw.lowering.fim.block_program import LOCK, POINT, PUSH, UNLOCK, Block, Word
 from macaw.lowering.fim.fused_task import (

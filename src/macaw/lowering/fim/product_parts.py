@@ -6,13 +6,13 @@ The bits of a sum depend on the layout in which an island multiplies, and thus o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import DOT, FORMATS
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.graph import PRODUCT, Graph
 from macaw.lowering.fim.plan import GraphPlan
 from macaw.lowering.fim.shape import Region, tile_sides

@@ -7,7 +7,6 @@ by which cp knows whether the inputs of a step have arrived. Register s7 has the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +16,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim import CORE
 from macaw.isa.fim_circuit import FORMATS
 from macaw.isa.fim_islands import BANK_SECTION, island_address
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import labels as own
 from macaw.lowering.fim import residency

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.dma_timing import EXTERNAL, Copy, Location
 from macaw.lowering.fim.graph import Tensor
 

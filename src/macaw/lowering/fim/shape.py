@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import (
@@ -14,6 +14,7 @@ from macaw.isa.fim_circuit import (
     tile_shape,
 )
 from macaw.isa.fim_islands import abilities
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 
 

@@ -10,7 +10,6 @@ module computes the numbers; `macaw.lowering.fim.stream_program` writes the word
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +28,7 @@ from macaw.isa.fim_circuit import (
     TENSOR,
 )
 from macaw.isa.fim_islands import Geometry, island_address
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.block_program import Mode
 from macaw.lowering.fim.integer_steps import NO_STEPS, IntegerSteps
 from macaw.lowering.fim.shape import Shape, part, tile_sides

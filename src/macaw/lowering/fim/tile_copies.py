@@ -8,7 +8,7 @@ one cycle, however short it is. In a bank even a short beat takes the time of a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import COLUMN_BYTES
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Tensor
 from macaw.lowering.fim.result_copies import ResultRouter

@@ -8,13 +8,13 @@ the image, and the block moves the buffer's start to the tile that it pulls next
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.fim.graph import Places, Task
 
 

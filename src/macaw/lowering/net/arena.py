@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from macaw.isa.lazy_dataclass import dataclass
 
 ALIGN = 64  # bytes; each tensor's address is a multiple
 

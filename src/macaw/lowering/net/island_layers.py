@@ -7,7 +7,7 @@ reshaped before and after the product; the dma moves the elements if their order
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import FORMAT_NAMES
 from macaw.isa.fim_islands import abilities
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.onnx_values import matrix_pairs

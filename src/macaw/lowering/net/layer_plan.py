@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.choose import Choice
 from macaw.lowering.net.network import Layer
 from macaw.lowering.net.vector.operations import VectorOperation

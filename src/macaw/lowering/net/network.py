@@ -6,12 +6,13 @@ channels). All quantisation is in the layers: a product has its integer weights,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any
 
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.net.island_products import IslandProduct
 from macaw.lowering.net.vector.operations import VectorOperation
 from macaw.lowering.nnp.operations import Model

@@ -5,9 +5,8 @@ A process that only chooses plans imports this module, and few others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.choose import Choice, choose
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.errors import LowerError

@@ -8,9 +8,9 @@ external memory.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from macaw.isa.config import Configuration, load, presets
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.layer_source import Linkage, SourceFiles, layer_subroutine
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.arena import Arena, lifetimes, place

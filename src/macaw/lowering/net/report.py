@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import ENTRY
 from macaw.lowering.choose import Choice
 from macaw.lowering.convolution import Convolution

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.nnp import operations as ops
 from macaw.lowering.nnp.operations import Model, Operation, Phase, Place, Tensor, Window
 

@@ -7,7 +7,7 @@ are those of the emulator (docs/timing-nnp.md).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from math import prod
 
@@ -20,6 +20,7 @@ from macaw.emu.nnp.schedules.schedule import Schedule, tile_schedule
 from macaw.emu.nnp.schedules.scheduler import FastScheduler
 from macaw.emu.nnp.schedules.timing import READ, UNITS, Timing
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.nnp_layouts import BY_NAME, Memory
 from macaw.lowering.concord.chains import chains

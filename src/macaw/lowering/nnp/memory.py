@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp_layouts import BY_NAME, LAST_ADDRESS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.nnp import operations as ops

@@ -7,10 +7,12 @@ of operations that is executed once, or once for each time step.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from numpy.typing import NDArray
+
+from macaw.isa.lazy_dataclass import dataclass
 
 COPY, PRODUCT, SOFTMAX, TILES = "copy", "product", "softmax", "tiles"
 ADD, SUBTRACT, MULTIPLY, MAXIMUM = "add", "subtract", "multiply", "maximum"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration, load, presets
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp import RESET, WINDOW
 from macaw.lowering.errors import LowerError
 from macaw.lowering.layer_source import SourceFiles

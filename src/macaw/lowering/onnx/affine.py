@@ -10,12 +10,13 @@ of 1 x 1 with a group for each channel.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.onnx.draft import Draft, readers
 from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.patterns import parts

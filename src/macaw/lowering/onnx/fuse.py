@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.onnx.affine import fold_affine
 from macaw.lowering.onnx.draft import Draft, producers, readers, renamed, scalar
 from macaw.lowering.onnx.graph import Graph, Node

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.onnx.values import Value
 
 

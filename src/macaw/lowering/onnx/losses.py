@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.onnx.network import Layer, Network, Tensor
 from macaw.lowering.onnx.reference import evaluate, evaluate_layer
 from macaw.lowering.onnx.requantise import dequantise_array, quantise_array

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.onnx.draft import producers, readers, scalar
 from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.values import Value

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.assign import Types, assign
 from macaw.lowering.onnx.biases import correct_biases

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.onnx.assign import (
     JOINED,
     SAME_SCALE,

@@ -7,7 +7,7 @@ node, the input, the output or the initializer that causes it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import AttributeProto, TensorProto
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.constants import FOLDED, SLOW, Evaluator
 from macaw.lowering.onnx.graph import Graph, Node

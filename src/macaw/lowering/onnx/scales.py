@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from macaw.isa.lazy_dataclass import dataclass
 
 Function = Callable[[NDArray[Any]], NDArray[Any]]
 METHODS = ("mse", "minmax")

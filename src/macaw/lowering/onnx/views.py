@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import helper
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.onnx.graph import Graph, Node
 from macaw.lowering.onnx.network import Quantisation
 from macaw.lowering.onnx.operators.elementwise import ELEMENTWISE

@@ -8,10 +8,10 @@ result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.net.vector.kernel import Kernel
 from macaw.lowering.net.vector.operations import VectorOperation
 

@@ -7,10 +7,10 @@ further dimensions are loops of cp around it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from macaw.emu.rules.transfers import beat_length, channel_beats
+from macaw.isa.lazy_dataclass import dataclass
 
 _SAMPLE = 32  # number of rows whose beats are counted; each other row counts as their mean
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.vector_layouts import VECTOR_BYTES
 from macaw.lowering.net.vector.kernel import Kernel
 from macaw.lowering.operation import Types

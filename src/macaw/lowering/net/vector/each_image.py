@@ -8,10 +8,10 @@ result to its place in the batch.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from macaw.isa.dma import TRANSFER
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.vector.boxes import Copies, copy_cycles
 from macaw.lowering.net.vector.operations import Shape, VectorOperation, elements

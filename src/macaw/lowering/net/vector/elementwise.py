@@ -8,8 +8,8 @@ multiple of 64 bytes, where the next tensor begins, and reads at most 64 bytes m
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.vector_layouts import VECTOR_BYTES
 from macaw.lowering.net.vector.arithmetic import (
     FIRST,

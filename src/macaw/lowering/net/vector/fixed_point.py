@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.numerics import round_half_even_shift
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.net.vector.operations import ElementwiseProduct, Rescale, Sum
 from macaw.lowering.net.vector.reference import compute
 

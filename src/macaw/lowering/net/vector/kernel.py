@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.vector import CORE
 from macaw.isa.vector_layouts import ELEMENTS, VECTOR_BYTES
 from macaw.lowering.listing import Listing

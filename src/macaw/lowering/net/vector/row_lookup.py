@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.vector_layouts import VECTOR_BYTES
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.vector.kernel import Kernel

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from macaw.isa.descriptors.vector import DESCRIPTOR
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.vector.boxes import Copies, copies

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.vector_layouts import VECTOR_BYTES
 from macaw.lowering.net.vector.columns import Columns
 from macaw.lowering.net.vector.kernel import Kernel, place
