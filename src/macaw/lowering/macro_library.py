@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import field
+from functools import cached_property, lru_cache
+from itertools import chain
 
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.listing import Listing
@@ -54,7 +56,7 @@ class _Form:
         """Whether the statements depend on which half of the on-chip units they are for."""
         return any(r"\h" in statement for statement in self.statements)
 
-    @property
+    @cached_property
     def parameters(self) -> list[str]:
         """The names of the macro's parameters: one for each gap in the statements, in their order.
 
@@ -77,6 +79,11 @@ class _Form:
                     names[column] = _unused(_parameter(before), names.values())
                 result.append(names[column])
         return result
+
+    @cached_property
+    def common_comments(self) -> set[str]:
+        """The comments that are the same in all sections, at the same statement."""
+        return {column[0] for column in zip(*self.comments, strict=True) if len(set(column)) == 1}
 
 
 class MacroLibrary:
@@ -117,7 +124,7 @@ class MacroLibrary:
             call = " ".join([form.macro, ", ".join(words)])
             if form.of_half:  # `halves` passes arguments by position
                 call = "halves " + ", ".join([form.macro, *arguments.values()])
-            what = next((one for one in comments if one and one not in _common(form)), "")
+            what = next((one for one in comments if one and one not in form.common_comments), "")
             out.put(call.strip(), what)
         return out.text()
 
@@ -138,7 +145,6 @@ def _define(out: Listing, form: _Form) -> None:
     names = [*(_HALF if form.of_half else ()), *dict.fromkeys(filter(None, parameters))]
     out.put(f".macro {form.macro} {', '.join(names)}".strip())
     places = iter(zip(parameters, form.atoms[0], strict=True))
-    common = _common(form)
     for statement, comment in zip(form.statements, form.comments[0], strict=True):
         first, *parts = statement.split(_GAP)
         text = first
@@ -146,13 +152,8 @@ def _define(out: Listing, form: _Form) -> None:
             text += (rf"\{parameter}" if parameter else atom) + part
             if parameter and re.match(r"[\w(]", part):
                 text = text[: len(text) - len(part)] + r"\()" + part
-        out.line(f"{text}  # {comment}" if comment in common and comment else text)
+        out.line(f"{text}  # {comment}" if comment in form.common_comments and comment else text)
     out.put(".endm")
-
-
-def _common(form: _Form) -> set[str]:
-    """Return the comments that are the same in all sections, at the same statement."""
-    return {column[0] for column in zip(*form.comments, strict=True) if len(set(column)) == 1}
 
 
 def _parsed(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -161,15 +162,18 @@ def _parsed(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tup
     An atom is a piece that may differ, such as a number (`_Form`). Each statement has one comment,
     which may be empty. A line that is only a comment is left out.
     """
-    statements, atoms, comments = [], [], []
-    for line in lines:
-        parts = _STATEMENT.fullmatch(line)
-        assert parts is not None
-        if parts["code"].strip():
-            statements.append(_ATOM.sub(_GAP, parts["code"]))
-            atoms += _ATOM.findall(parts["code"])
-            comments.append(parts["comment"] or "")
-    return tuple(statements), tuple(atoms), tuple(comments)
+    parts = [part for line in lines if (part := _parsed_line(line))[0].strip()]
+    statements, atoms, comments = zip(*parts, strict=True) if parts else ((), (), ())
+    return statements, tuple(chain.from_iterable(atoms)), comments
+
+
+@lru_cache(2048)  # sections of several layers have many equal lines
+def _parsed_line(line: str) -> tuple[str, tuple[str, ...], str]:
+    """Return (statement with gaps, atoms that were in the gaps, comment) of a line."""
+    parts = _STATEMENT.fullmatch(line)
+    assert parts is not None
+    code = parts["code"]
+    return _ATOM.sub(_GAP, code), tuple(_ATOM.findall(code)), parts["comment"] or ""
 
 
 def _parameter(before: str) -> str:
