@@ -19,7 +19,7 @@ from macaw.lowering.net.native_program import native_prediction
 from macaw.lowering.net.network import IslandLayer, NativeLayer, VectorLayer
 from macaw.lowering.net.vector.operations import VectorOperation, elements
 from macaw.lowering.net.vector.source import cycles
-from macaw.lowering.nnp.cycles import products
+from macaw.lowering.nnp.operations import products
 from macaw.lowering.operation import Product, Types
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from itertools import accumulate
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,16 +226,3 @@ class _Run:
         """Return the prediction for the program, whose chains have all been executed (`chain`)."""
         end = max(self.time + self.timing.issue, self.state.done, *self.drained[-1:])
         return Prediction(end, self.beats)
-
-
-def products(model: Model) -> int:
-    """Return the number of multiplications by nonzero weights in one run of a model."""
-    total = 0
-    for phase in model.phases:
-        for operation in phase.operations:
-            if operation.matrix and operation.output is not None:
-                values = model.matrices[operation.matrix].values
-                size = prod(model.matrices[operation.matrix].shape)
-                nonzero = size if values is None else int(np.count_nonzero(values))
-                total += nonzero * operation.output.count * phase.steps
-    return total

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from math import prod
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.lazy_dataclass import dataclass
@@ -157,3 +159,16 @@ class Model:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     layers: Mapping[str, Layer]
+
+
+def products(model: Model) -> int:
+    """Return the number of multiplications by nonzero weights in one run of a model."""
+    total = 0
+    for phase in model.phases:
+        for operation in phase.operations:
+            if operation.matrix and operation.output is not None:
+                values = model.matrices[operation.matrix].values
+                size = prod(model.matrices[operation.matrix].shape)
+                nonzero = size if values is None else int(np.count_nonzero(values))
+                total += nonzero * operation.output.count * phase.steps
+    return total

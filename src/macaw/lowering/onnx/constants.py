@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnx.reference
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
@@ -107,10 +106,12 @@ class Evaluator:
             [unknown(name) for name in one.output if name],
         )  # fmt: skip
         model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", version)])
+        from onnx.reference import ReferenceEvaluator  # its import takes long; few models need it
+
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                outputs = onnx.reference.ReferenceEvaluator(model).run(None, inputs)
+                outputs = ReferenceEvaluator(model).run(None, inputs)
         except Exception as error:  # any exception that NumPy code of an operator raises
             cause = error.__cause__ or error
             # Other messages are about Python, not about the model.
