@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -109,6 +109,10 @@ class Product:
     elements: Elements | None = None  # None: all three types are pe.element
     # The results are columns of a wider tensor y: the first one, and the number of columns of y.
     columns_of: tuple[int, int] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields only: what was computed from them would make the pickle much larger."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     @property
     def first_column(self) -> int:
