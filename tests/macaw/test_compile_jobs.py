@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,14 @@ def test_the_error_of_a_layer_is_the_same() -> None:
 @pytest.mark.parametrize("mapping", MAPPINGS.values(), ids=MAPPINGS)
 def test_the_copy_of_a_mapping_is_the_mapping(mapping: object) -> None:
     assert pickle.loads(pickle.dumps(mapping)) is mapping
+
+
+def test_the_copy_of_a_product_has_only_its_fields() -> None:
+    product = random_convolution(np.random.default_rng(5), (4, 4, 2), 2, 3)
+    assert product.weights_before.shape == (2, 3)
+    copy = pickle.loads(pickle.dumps(product))
+    assert list(vars(copy)) == [item.name for item in fields(product)]
+    np.testing.assert_array_equal(copy.weights_before, product.weights_before)
 
 
 def test_jobs_are_for_quantised_networks(macaw: Macaw, tmp_path: Path) -> None:
