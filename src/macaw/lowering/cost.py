@@ -35,7 +35,7 @@ from macaw.lowering.row_program import (
     loads_factors,
     program_bytes,
 )
-from macaw.lowering.slab_padding import padded_slabs
+from macaw.lowering.slab_padding import PaddedSlabs, padded_slabs
 from macaw.lowering.sliding_window import SlidingWindowPlan
 from macaw.lowering.transfers import (
     Transfer,
@@ -111,32 +111,27 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
 
     `density` is the share of activations that are not zero, padding not counted.
     """
-    entries, moves, program = _entries(plan), _IterationTransfers.of(plan), program_bytes(plan)
+    moves, program = _IterationTransfers.of(plan), program_bytes(plan)
     control = IterationCycles.of(plan.config)
-    slabs = padded_slabs(plan)
-    if slabs is not None:
-        density *= slabs.inside
+    if moves.slabs is not None:
+        density *= moves.slabs.inside
+    products = _products(plan, density)
     turn = rows = joins = dma = cp = loading = 0.0  # the numbers below are averages over iterations
     for share, entering, first, last in _iteration_kinds(plan):
-        row, join = (
-            _row_cycles(plan, entries, density, entering, first, last),
-            _reduction_cycles(plan, last),
-        )
+        row, join = _row_cycles(plan, products, entering, last), _reduction_cycles(plan, last)
         if last and factor_bytes(plan):  # with the config packet for the factors
             row += CONFIG_CYCLES + factor_bytes(plan) / plan.config["dist.bus_bytes"]
-        move, code = _overlapped_work(plan, moves, entering, first, last)
-        loads = _cycles_of_transfers(plan, _step_loads(plan, moves, entering, first, last))
-        loading += share * loads
+        loads = list(_step_loads(plan, moves, entering, first, last))
+        move, code = _overlapped_work(plan, moves, control, loads, last)
+        loading += share * _cycles_of_transfers(plan, loads)
         rows, joins = rows + share * row, joins + share * join
         dma, cp = dma + share * move, cp + share * code
         turn += share * (max(row, move + control.store, code) + join + control.turn)
     steps = plan.steps
     load = _cycles_of_transfers(plan, _step_loads(plan, moves, True, True, plan.count("K") == 1))
     store = _cycles_of_transfers(plan, moves.results)
-    pad = 0.0
     # reads and writes are both of external memory, so they take turns on its channel
-    if first_copies(plan):
-        pad = 2 * _cycles_of_transfers(plan, _shapes(1, first_copies(plan)))
+    pad = 2 * _cycles_of_transfers(plan, _shapes(1, first_copies(plan)))
     fill = _transfer_cycles(plan, TransferShape(1, 1, program))
     around = control.begin + 2 * fill + pad + load + store
     # The first iteration overlaps only loads, the last one only stores.
@@ -177,14 +172,7 @@ def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Tra
     pad = _bytes(_shapes(1, first_copies(plan)))
     copies = pad + moves.zero_bytes
     return Traffic(
-        2 * program,
-        copies,
-        moves.activation_bytes,
-        weights,
-        begins + away,
-        away,
-        results,
-        between,
+        2 * program, copies, moves.activation_bytes, weights, begins + away, away, results, between
     )
 
 
@@ -221,6 +209,7 @@ class _IterationTransfers:
     results: list[TransferShape]
     activation_bytes: int  # bytes of activations in all iterations
     zero_bytes: int  # bytes of zeros that pad slabs, in all iterations
+    slabs: PaddedSlabs | None  # None if the units add no padding
 
     @classmethod
     def of(cls, plan: ProductPlan) -> _IterationTransfers:
@@ -231,11 +220,11 @@ class _IterationTransfers:
                 slabs.zeroed_share, slabs.unit_slabs * slabs.plan.slab_rows, slabs.line
             )
             shapes = [zeros, TransferShape(*slabs.mean_transfers())]
-            return cls(shapes, results, slabs.activation_bytes, slabs.zero_bytes)
+            return cls(shapes, results, slabs.activation_bytes, slabs.zero_bytes, slabs)
         shapes = _shapes(len(activation_grid(plan)), activations_of(plan, 0, 0))
         loads = plan.count("M") * plan.count("K")
         loads *= 1 if plan.holds_activations else plan.count("N")
-        return cls(shapes, results, _bytes(shapes) * loads, 0)
+        return cls(shapes, results, _bytes(shapes) * loads, 0, None)
 
 
 def _cycles_of_transfers(plan: ProductPlan, shapes: Iterable[TransferShape]) -> float:
@@ -276,22 +265,25 @@ def _step_loads(
 
 
 def _overlapped_work(
-    plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
+    plan: ProductPlan,
+    moves: _IterationTransfers,
+    control: IterationCycles,
+    loads: list[TransferShape],
+    last: bool,
 ) -> tuple[float, float]:
     """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration.
 
-    The iteration loads activations if `entering`, starts sums if `first`, ends them if `last`.
+    `loads` has the transfers of `_step_loads`; the iteration ends sums if `last`.
     """
-    control = IterationCycles.of(plan.config)
-    shapes = list(_step_loads(plan, moves, entering, first, last))
+    shapes = loads
     if last:
-        shapes += moves.results
+        shapes = loads + moves.results
     elif plan.returns_sums and not plan.keeps_sums_on_chip:
-        shapes.append(TransferShape(1, plan.partition.rows, plan.partial_bytes))
+        shapes = [*loads, TransferShape(1, plan.partition.rows, plan.partial_bytes)]
     patches = plan.partition.rows * plan.products
     transfers = sum(shape.times for shape in shapes)
     code = control.step + control.transfer * transfers + control.patch * patches
-    if padded_slabs(plan) is not None:
+    if moves.slabs is not None:
         code += control.slab * len(activation_grid(plan))
     return _cycles_of_transfers(plan, shapes), code
 
@@ -339,15 +331,24 @@ def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, boo
             yield share, plan.holds_activations or first, first, last
 
 
-def _entries(plan: ProductPlan) -> float:
-    """Return the number of weights of the PE with the most weights, averaged over tiles.
+def _products(plan: ProductPlan, density: float) -> float:
+    """Return the number of products of the PE with the most, averaged over tiles.
 
-    If the plan moves work from PE to PE (`balance`), the result is the number of weights that this
-    PE then multiplies if no activation is zero.
+    `density` is the share of activations that are not zero. The result is for one output position.
+    """
+    most = float(plan.weight_counts.max(axis=(2, 3)).mean())
+    entries = _balanced_entries(plan) if plan.balance else most
+    if plan.config["pe.design"] == "5b":
+        return max(entries * density, most / 2)  # a PE examines two weights in a cycle
+    return entries
+
+
+def _balanced_entries(plan: ProductPlan) -> float:
+    """Return the number of weights of the PE with the most after balancing, averaged over tiles.
+
+    A plan with `balance` moves work from PE to PE. No activation is zero.
     """
     counts = plan.weight_counts
-    if not plan.balance:
-        return float(counts.max(axis=(2, 3)).mean())
     clusters = counts.reshape(*counts.shape[:3], -1, plan.pes)
     # PE 0 never gives loads, so PEs 0 to j do at least the products of their own weights. A load is
     # given at most once, so a PE and its left neighbour do the products of the PE's weights.
@@ -356,21 +357,15 @@ def _entries(plan: ProductPlan) -> float:
     return float((least + HANDING * (least < clusters.max(axis=-1))).max(axis=(2, 3)).mean())
 
 
-def _row_cycles(
-    plan: ProductPlan, entries: float, density: float, entering: bool, first: bool, last: bool
-) -> float:
+def _row_cycles(plan: ProductPlan, loads: float, entering: bool, last: bool) -> float:
     """Return the cycles that a row of the array takes for the packet list of one iteration.
 
-    They follow from the times at which each exe packet uses the bus and the accumulators. `entries`
-    is the number of weights of a PE, `density` the share of activations that are not zero. The
-    iteration loads new activations if `entering`, starts sums if `first`, completes them if `last`.
+    They follow from the times at which each exe packet uses the bus and the accumulators. `loads`
+    is the number of products of a PE for one output position (`_products`). The iteration loads new
+    activations if `entering`, completes sums if `last`.
     """
     config = plan.config
     width = config["dist.bus_bytes"]
-    loads = entries
-    if config["pe.design"] == "5b":
-        examined = float(plan.weight_counts.max(axis=(2, 3)).mean()) / 2
-        loads = max(entries * density, examined)
     if isinstance(plan, ImagePlan):
         return _image_cycles(plan, loads, entering, last)
     if isinstance(plan, WeightStationaryPlan):

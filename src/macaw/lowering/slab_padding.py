@@ -109,7 +109,7 @@ class PaddedSlabs:
         outputs = 1 if plan.holds_activations else plan.count("N")
         return plan.input_tiles * outputs * plan.images
 
-    @property
+    @cached_property
     def zeroed_share(self) -> float:
         """The share of slab loads before which the dma fills the slabs with zeros."""
         plan, product = self.plan, self.plan.product
