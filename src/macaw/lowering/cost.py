@@ -132,7 +132,7 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     store = _cycles_of_transfers(plan, moves.results)
     # reads and writes are both of external memory, so they take turns on its channel
     pad = 2 * _cycles_of_transfers(plan, _shapes(1, first_copies(plan)))
-    fill = _transfer_cycles(plan, TransferShape(1, 1, program))
+    fill = _cycles_of_transfers(plan, [TransferShape(1, 1, program)])
     around = control.begin + 2 * fill + pad + load + store
     # The first iteration overlaps only loads, the last one only stores.
     begin = max(rows, loading + control.store, cp) + joins + control.turn if steps > 1 else 0.0
@@ -228,19 +228,16 @@ class _IterationTransfers:
 
 
 def _cycles_of_transfers(plan: ProductPlan, shapes: Iterable[TransferShape]) -> float:
-    return sum(shape.times * _transfer_cycles(plan, shape) for shape in shapes)
-
-
-def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
-    """Return the cycles of one transfer between external and on-chip memory (docs/memory.md)."""
-    rows, row_bytes = shape.rows, shape.row_bytes
-    config = plan.config
-    width = min(config["dma.width"], config["mem.external_width"])
-    # The aligned blocks that a row touches, averaged over all places where it may begin.
-    grain = gcd(round(row_bytes), width)
-    beats = rows * (1 + max(0.0, row_bytes - grain) / width)
+    """Return the cycles of transfers between external and on-chip memory (docs/memory.md)."""
+    config, cycles = plan.config, []
+    width, divider = min(config["dma.width"], config["mem.external_width"]), config["dma.divider"]
     start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
-    return float((start + beats + 1) * config["dma.divider"])
+    for shape in shapes:
+        # The aligned blocks that a row touches, averaged over all places where it may begin.
+        grain = gcd(round(shape.row_bytes), width)
+        beats = shape.rows * (1 + max(0.0, shape.row_bytes - grain) / width)
+        cycles.append(shape.times * float((start + beats + 1) * divider))
+    return sum(cycles)
 
 
 def _step_loads(
