@@ -20,7 +20,7 @@ from macaw.debugger.session import Session
 from macaw.emu.device import Device
 from macaw.execution import configuration_of
 
-ROUNDS = 3
+ROUNDS = 5
 PROGRAMS = Path(__file__).parents[1] / "programs"
 # A program, the file of its input x, and two questions.
 DIGITS = ("digits_mlp", "images.npy", "y[0,3]", "y[0,4]")

@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 import macaw
 from benchmarks.figures import HIGHER, LOWER, Effort, Figure, ratio
 
-ROUNDS = 3
+ROUNDS = 5
 # Each layer has a shape of its own, so that no process can reuse the plan of another layer.
 LAYERS, SIDE, CHANNELS = 24, 14, 16
 _STEP = 5  # has no factor in common with LAYERS

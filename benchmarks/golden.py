@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.figures import HIGHER, LOWER, Effort, Figure, ratio
 
-ROUNDS = 3
+ROUNDS = 5
 PROGRAMS = Path(__file__).parents[1] / "programs"
 SMALL = "layer or hello"
 

@@ -36,7 +36,7 @@ LAYERS: dict[str, Layer] = {
     "MobileNet, 1×1, 16 → 96 at 24²": ("conv2d", (96, 1, 1, 16), 24, 1, 0),
     "MobileNet, 1×1, 96 → 24 at 24²": ("conv2d", (24, 1, 1, 96), 24, 1, 0),
 }
-ROUNDS = 3
+ROUNDS = 5
 SMOKE: dict[str, Layer] = {"1×1, 32 → 8 at 6²": ("conv2d", (8, 1, 1, 32), 6, 1, 0)}
 K_SPLIT = "f"
 DEEP = 64  # input channels from which a layer is also measured with them split

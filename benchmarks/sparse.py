@@ -22,7 +22,7 @@ from macaw.asm.program import Program
 from macaw.emu.device import Device
 from macaw.isa.config import Configuration
 
-ROUNDS = 3
+ROUNDS = 5
 SIZE = 256
 ZERO = (0.5, 0.8, 0.9)  # the share of zeros, on both sides
 

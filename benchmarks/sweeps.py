@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.figures import HIGHER, LOWER, Effort, Figure, ratio
 
 ROOT = Path(__file__).parents[1]
-ROUNDS = 3
+ROUNDS = 5
 PROGRAM, POINTS = "digits_mlp", 10
 SMALL = "layer"  # both sweeps of it take 2 s of CPU time, those of digits_mlp 14 s
 WIDTHS = (16, 32)  # of the dma; the other setting has half as many values as points

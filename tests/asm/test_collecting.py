@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,6 +11,15 @@ from macaw.asm.assembler import assemble
 from macaw.asm.collecting import collecting_seldom
 from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.source import Source
+
+
+@pytest.fixture(autouse=True)
+def frequent_collections() -> Iterator[None]:
+    """The collector's usual threshold: a command that ran in this process may have changed it."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
 
 
 @pytest.mark.parametrize("text", [".core cp\nnop\n", "wrong"])
