@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, count
+from itertools import accumulate, count, islice
 from operator import add, sub
 from pathlib import Path
 
@@ -135,12 +135,14 @@ class SourceText:
         lines: list[int] = []
         columns: list[int] = []
         line = before = end = newlines[-1]  # no line is found yet
+        ends = iter(newlines)  # of the lines after this one
         for offset in offsets:
             while offset > end:
-                line, before, end = line + 1, end, newlines[line + 1]
+                line, before, end = line + 1, end, next(ends)
             if offset <= before:
                 line = bisect_left(newlines, offset)
                 before, end = newlines[line - 1], newlines[line]
+                ends = islice(newlines, line + 1, None)
             lines.append(line)
             columns.append(offset - before)
         return lines, columns

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from macaw.asm.diagnostics import ERROR, WARNING, Diagnostic, did_you_mean
 from macaw.isa.errors import MacawError
+from macaw.isa.lazy_dataclass import dataclass
 
 # fmt: off
 WARNINGS = {

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from macaw.networks.nnp_network import NnpNetwork
 
 _PLANNING = "macaw.lowering.net.plan_choice"  # the module whose function chooses plans
-_RESULT = "macaw.networks.report"  # a module that imports all that the result needs
+# Modules that import all that the result and its report need.
+_RESULT = ("macaw.networks.report", "rich.console", "rich.table")
 CORES = ("nnp",)  # cores that compute a whole network by themselves
 # what a damaged description raises where its values are used
 _DAMAGED = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
@@ -200,15 +201,16 @@ def _compiled(
 
 
 def _importing(map_all: MapAll) -> MapAll:
-    """Return a function like `map_all` that also imports the module of the compiler's result.
+    """Return a function like `map_all` that also imports the modules of the compiler's result.
 
     `map_all` starts other processes and returns. While they choose plans, this process imports the
-    module, so that the import takes no additional time.
+    modules, so that the imports take no additional time.
     """
 
     def started(function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[Any]:
         results = map_all(function, arguments)
-        import_module(_RESULT)
+        for module in _RESULT:
+            import_module(module)
         return results
 
     return started
