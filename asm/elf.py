@@ -98,8 +98,7 @@ def check(program: Program) -> None:
     for name, value, size, home, kind, _is_global, _is_weak in program.symbols:
         if home not in known:
             raise ElfError(f"symbol {name} is in the section {home}, which is not")
-        is_whole = value.__class__ is size.__class__ is int
-        if not is_whole or not (0 <= value <= last and 0 <= size <= last):
+        if not (whole(value, 0, last) and whole(size, 0, last)):
             raise ElfError(f"symbol {name}: {value:#x} does not fit 32 bits")
         if not name or kind not in SYMBOL_KINDS:
             raise ElfError(f"symbol {name!r}: no kind {kind!r}")

@@ -181,7 +181,7 @@ def string_at(table: bytes, offset: int, what: str) -> str:
 
 def whole(value: Any, low: int, high: int) -> bool:
     """Return whether `value` is an integer (not a bool) from `low` to `high`."""
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    return type(value) is int and low <= value <= high
 
 
 def section_bytes(data: bytes, header: SectionHeader, what: str) -> bytes:
