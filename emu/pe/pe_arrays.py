@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -59,10 +60,7 @@ class PeArrays:
         """Return the views of the PEs of a cluster; the arrays of memories remain whole."""
         if number not in self._clusters:
             part = slice(number * self.shape.pes, (number + 1) * self.shape.pes)
-            self._clusters[number] = views = copy(self)
-            for name in _OF_PES:
-                setattr(views, name, getattr(self, name)[part])
-            views.counters = {name: values[part] for name, values in self.counters.items()}
+            self._clusters[number] = self._select(lambda values: values[part])
         return self._clusters[number]
 
     def copies(self, clusters: list[int]) -> PeArrays:
@@ -70,12 +68,15 @@ class PeArrays:
 
         The copies have shape (clusters, PEs). The arrays of memories are not copied.
         """
-        found, pes = copy(self), self.shape.pes
+        pes = self.shape.pes
+        return self._select(lambda values: values.reshape(-1, pes)[clusters])
+
+    def _select(self, select: Callable[[NDArray[Any]], NDArray[Any]]) -> PeArrays:
+        """Return the arrays with `select` applied to those with one element for each PE."""
+        found = copy(self)
         for name in _OF_PES:
-            setattr(found, name, getattr(self, name).reshape(-1, pes)[clusters])
-        found.counters = {
-            name: values.reshape(-1, pes)[clusters] for name, values in self.counters.items()
-        }
+            setattr(found, name, select(getattr(self, name)))
+        found.counters = {name: select(values) for name, values in self.counters.items()}
         return found
 
     def start_mac(

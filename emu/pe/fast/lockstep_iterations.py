@@ -198,20 +198,19 @@ def _streamed(
         count = min(count, macs.computed // multiplied)
     if count < _FEWEST or not _are_alike(run["segments"][taken:], end - taken, count):
         return None
-    ops = _alike_ops(loop, count, end - taken)
-    if ops is None:
+    if not _are_alike_ops(loop, lead, count, end - taken):
         return None
-    steps = [LockstepStep(op, start.known) for op in ops]
+    steps = [LockstepStep(op, start.known) for op in lead]
     iterations, initial = np.arange(first, first + count), run["initial"]
     if not repeats(loop.shape, steps, loop.buffer, initial, iterations):
         return None
     if fills:
-        count = _expect_macs(loop, macs, packet, ops, iterations)
+        count = _expect_macs(loop, macs, packet, lead, iterations)
         if count < _FEWEST:
             return None
     iterations, shape = iterations[:count], (count, multiplied, start.known.size)
     cycles = macs.cycles(count * multiplied).reshape(shape) if multiplied else np.zeros(shape, int)
-    loads = [_load(loop, macs, packet, ops, op, iterations) for op in ops if op["segments"]]
+    loads = [_load(loop, macs, packet, lead, op, iterations) for op in lead if op["segments"]]
     pattern = Pattern(steps, loop.long_pipeline, [load.beats for load in loads], loop.conflicts)
     times = pattern.times(start.known, start.issue, start.ends, cycles)
     values = [load.sums for load in loads]
@@ -289,18 +288,16 @@ def _are_alike(segments: Sequence[Segment], loads: int, count: int) -> bool:
     return True
 
 
-def _alike_ops(loop: Loop, count: int, loads: int) -> Sequence[Op] | None:
-    """Return the steps of the loop's present iteration if `count` iterations have equal steps.
+def _are_alike_ops(loop: Loop, lead: Sequence[Op], count: int, loads: int) -> bool:
+    """Return whether `count` iterations have steps equal to `lead`, those of the present iteration.
 
-    Otherwise return None. The steps may differ in the addresses of loads, macs and moves, but not
-    in which steps conflict. Each iteration must have `loads` loads, each of which takes one
-    segment.
+    The steps may differ in the addresses of loads, macs and moves, but not in which steps conflict.
+    Each iteration must have `loads` loads, each of which takes one segment.
     """
     run, buffer = loop.run, loop.buffer
-    lead = _ops(loop, 0, loads)
-    form = None if lead is None else _form(loop, lead)
-    if lead is None or form is None:
-        return None
+    form = _form(loop, lead, loads)
+    if form is None:
+        return False
     # The addresses of moves cause no conflicts, those of macs only if lds fill the input buffers.
     free = {"move"} if any(op["writes"] for op in lead) else {"move", "mac"}
     places = {op["place"] for op in lead if op["name"] in free}
@@ -312,38 +309,30 @@ def _alike_ops(loop: Loop, count: int, loads: int) -> Sequence[Op] | None:
     ]
     keys = [row.tobytes() for row in np.stack(operands, axis=1)]
     for number in {key: number for number, key in enumerate(keys)}.values():
-        ops = _ops(loop, number, loads)
-        if ops is None or _form(loop, ops) != form:
-            return None
-    return lead
+        taken = run["taken"] + number * loads
+        ops, end = loop.lifecycle.steps_of(run, run["iteration"] + number, taken)
+        if end - taken != loads or _form(loop, ops, loads) != form:
+            return False
+    return True
 
 
-def _ops(loop: Loop, number: int, loads: int) -> Sequence[Op] | None:
-    """Return the steps of an iteration of the loop if `loads` of them take one segment each.
-
-    Otherwise return None. `number` counts the iterations from the present one, which is 0. The
-    iterations before this one take `loads` segments each.
-    """
-    run, taken = loop.run, loop.run["taken"] + number * loads
-    ops, end = loop.lifecycle.steps_of(run, run["iteration"] + number, taken)
-    takers = sum(len(op["segments"]) == 1 for op in ops)
-    return ops if end - taken == takers == loads else None
-
-
-def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
+def _form(loop: Loop, ops: Sequence[Op], count: int) -> object | None:
     """Return the properties of an iteration's steps `ops` that must be equal in all iterations.
 
     A group computes several iterations at once only if the results for them are equal; the caller
-    compares these. None means that a group cannot compute iterations with such steps at once.
+    compares these. None means that a group cannot compute iterations with such steps at once. It
+    can only if `count` of the steps take segments, one each.
     """
     if not {op["name"] for op in ops} <= STEPS:
         return None
     loads = [number for number, op in enumerate(ops) if op["segments"]]
+    if len(loads) != count or any(len(ops[number]["segments"]) > 1 for number in loads):
+        return None
     if any(op["name"] == "ld_queue" for op in ops[loads[0] :]):
         return None  # it would begin while the bus still sends the segment
     filled = [number for number in loads if ops[number]["writes"]]  # by lds of activations
     multiplied = [number for number, op in enumerate(ops) if op["unit"] == MAC]
-    if filled and (len(filled) > 1 or len(multiplied) != 1 or multiplied > filled):
+    if filled and (len(filled) > 1 or len(multiplied) != 1 or multiplied[0] > filled[0]):
         return None  # only one mac can read a segment, which an earlier iteration has brought
     conflicts = []
     for load in loads:
