@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from macaw.asm.expressions import number
 from macaw.asm.operands import check, known_word, unknown_word
 from macaw.asm.statement_context import StatementContext
-from macaw.asm.syntax import Node
+from macaw.asm.syntax import AlreadyReported, Mistake, Node
 from macaw.isa.kinds import Kind
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import SEQUENCE, TYPES
@@ -33,6 +33,16 @@ class MemberValue:
         if kind.by_name:
             raise unknown_word(name, kind, self.node)
         return check(name, kind, number(self.node, self.context), self.node)
+
+    def checked(self, name: str, kind: Kind) -> int:
+        """Return the value for another line, which must not report its error once more.
+
+        Raises `AlreadyReported` for a value that is not legal.
+        """
+        try:
+            return self.value(name, kind)
+        except Mistake:
+            raise AlreadyReported from None
 
 
 def check_words(members: Mapping[str, MemberValue]) -> None:

@@ -357,8 +357,8 @@ class OpenSequence:
     def config_data(self) -> dict[str, tuple[str, bool]]:
         """Return {segment type: (option that needs it, whether the sequence has this option)}.
 
-        The types are scales and table. With the option, such as `activation=table`, the config
-        packet must contain a segment of the type; without the option, it must contain none.
+        The types are scales and table. A config needs a segment of the type with the option, such
+        as `activation=table`, and none without it. Raises `AlreadyReported` for a wrong word.
         """
         types = self._types
         uses = {
@@ -368,7 +368,7 @@ class OpenSequence:
         found = {}
         for kind, (name, choice, values) in uses.items():
             legal = MEMBERS[name].legal
-            is_used = name in values and values[name].value(name, legal) == choice
+            is_used = name in values and values[name].checked(name, legal) == choice
             option = f"{name}={legal.format(choice)}"
             found[kind] = f".types {option}" if values is types else option, is_used
         return found
@@ -384,9 +384,9 @@ class OpenSequence:
         return any(name in self._types for name in OPERAND_TYPES)
 
     def element(self, name: str) -> str:
-        """Return the element type of operand `name`: from `.types`, or else from pe.element."""
+        """Return the element type of `name`. Raises `AlreadyReported` if `.types` is wrong."""
         legal, value = MEMBERS[name].legal, self._types.get(name)
-        word = DEFAULT if value is None else legal.format(value.value(name, legal))
+        word = DEFAULT if value is None else legal.format(value.checked(name, legal))
         return str(self._image.state.config["pe.element"]) if word == DEFAULT else word
 
     def then(self) -> int | None:
