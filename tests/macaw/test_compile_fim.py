@@ -71,6 +71,16 @@ def test_the_source_is_called_like_the_folder_that_a_relative_name_means(
     assert (folder / output / source).is_file()
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_any_name_of_a_source(tmp_path: Path, dynamic: bool) -> None:
+    saved(tmp_path / "m.onnx", MATMUL)
+    (tmp_path / "own.toml").write_text("[dma]\nwidth = 16\n")
+    found = api.lower_graph(
+        tmp_path / "m.onnx", device=tmp_path / "own.toml", dynamic=dynamic, name='a"b\\'
+    )
+    assert "width = 16" in found.assemble().config_toml
+
+
 def test_a_model_that_islands_do_not_compute_leaves_no_folder(macaw: Macaw, tmp_path: Path) -> None:
     saved(tmp_path / "m.onnx", helper.make_node("Erf", ["x"], ["y"]))
     done = macaw("compile", "m.onnx", "--core", "fim", "-o", "net")

@@ -123,6 +123,21 @@ def test_a_device_of_ones_own_goes_beside_the_source(weights: Path, tmp_path: Pa
     assert run.device.config["pe.clusters"] == 3
 
 
+@pytest.mark.parametrize("name", ['a"b', "a\\n", "a\nb", "a b#"])
+def test_any_name_of_a_source(macaw: Macaw, tmp_path: Path, weights: Path, name: str) -> None:
+    """A source may be called anything: it names its files in strings with escapes."""
+    (tmp_path / "own.toml").write_text("[pe]\nrows = 1\nclusters = 3\npes = 2\n")
+    options = ("--bias", "bias.npy", "--device", "own.toml", "-o", f"{name}.s")
+    done = macaw("lower", "spmv", "-w", weights, *options, "--measure")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "clusters = 3" in api.assemble(tmp_path / f"{name}.s").config_toml
+
+
+def test_a_name_that_is_no_text() -> None:
+    with pytest.raises(api.InputError, match="name is UTF-8 text, not "):
+        api.lower("spmv", WEIGHTS, name="a\udcff")
+
+
 @pytest.mark.once
 @pytest.mark.parametrize("element", ["int16", "fp16", "fp32"])
 def test_other_types(element: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from macaw.isa.config import load, presets
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.finishing import factor_bytes, factors
 from macaw.lowering.image_plan import ImagePlan
-from macaw.lowering.listing import Listing
+from macaw.lowering.listing import Listing, string
 from macaw.lowering.macro_library import HALVES, MACROS
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_program import write_processor
@@ -72,8 +72,8 @@ def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str]) -> Source
     _head(out, plan, name, reasons)
     device = plan.config.name
     if device not in presets() or load(device) != plan.config:
-        device = f'"{name}.device.toml"'
-        texts[device.strip('"')] = plan.config.to_toml()
+        file = f"{name}.device.toml"
+        device, texts[file] = string(file), plan.config.to_toml()
     out.put(f".device {device}")
     x_shape, y_shape = (", ".join(map(str, shape)) for shape in plan.product.shapes)
     out.put(f".input x, {plan.types.activation}, {x_shape}")
@@ -151,25 +151,27 @@ def _included_data(
     """
     files: dict[str, NDArray[Any]] = {}
     rounds = plan.weight_rounds
-    files[f"{name}.w.npy"] = rounds.reshape(-1, rounds.shape[-1])
+    file = f"{name}.w.npy"
+    files[file] = rounds.reshape(-1, rounds.shape[-1])
     slots, what = rounds.shape[3], "a round a tile, in the order of loading"
-    statement = f'.sparse "{name}.w.npy", clusters={slots // plan.pes}, pes={plan.pes}'
+    statement = f".sparse {string(file)}, clusters={slots // plan.pes}, pes={plan.pes}"
     if plan.dense:
-        files[f"{name}.w.npy"] = rounds.reshape(-1, slots, rounds.shape[-1])
-        statement = f'.npy "{name}.w.npy"'
+        files[file] = rounds.reshape(-1, slots, rounds.shape[-1])
+        statement = f".npy {string(file)}"
     out.put(statement, what, label="w")
     if plan.product.bias is not None:
-        start = plan.start_sums()
-        files[f"{name}.bias.npy"] = start
+        file = f"{name}.bias.npy"
+        files[file] = plan.start_sums()
         what = "what sums begin with, by (n tile, row)"
         if shared:
-            out.put(f'bias "{name}.bias.npy"', what)
+            out.put(f"bias {string(file)}", what)
         else:
-            out.put(f'.npy "{name}.bias.npy"', what, label="start_sums")
+            out.put(f".npy {string(file)}", what, label="start_sums")
     if factor_bytes(plan):
-        files[f"{name}.factors.npy"] = factors(plan)
+        file = f"{name}.factors.npy"
+        files[file] = factors(plan)
         out.put(".balign 32")
-        out.put(f'.npy "{name}.factors.npy"', "scales and table, by (n tile, row)", label="factors")
+        out.put(f".npy {string(file)}", "scales and table, by (n tile, row)", label="factors")
     return files
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable
 from itertools import pairwise
@@ -10,6 +11,13 @@ from macaw.asm.formatter import format_text
 
 _LABEL = 8  # a longer label gets its own line
 WIDTH = 98  # width of comments
+_ESCAPED = re.compile(r'[\\"\x00-\x1f\x7f]')
+
+
+def string(text: str) -> str:
+    """Return `text` as a string of an assembly source: in quotation marks, with escapes."""
+    escaped = _ESCAPED.sub(lambda match: f"\\{ord(match[0]):03o}", text)
+    return f'"{escaped}"'
 
 
 class Listing:

@@ -33,6 +33,7 @@ from macaw.lowering.fim.plan import GraphPlan, Option, Refusal
 from macaw.lowering.fim.readers import Readers
 from macaw.lowering.fim.schedule import EFFORT, schedule
 from macaw.lowering.layer_source import SourceFiles
+from macaw.lowering.listing import string
 
 # The setting with the number of instructions of an island, and the least limit for one step.
 INSTRUCTIONS, FEWEST = "fim.instructions", 64
@@ -213,8 +214,8 @@ class Planner:
         texts: dict[str, str] = {}
         device = self.config.name
         if device not in presets() or load(device) != self.config:
-            device = f'"{self.name}.device.toml"'
-            texts[f"{self.name}.device.toml"] = self.config.to_toml()
+            file = f"{self.name}.device.toml"
+            device, texts[file] = string(file), self.config.to_toml()
         emit = dispatcher.emit if self.dynamic else program.emit
         emitted = emit(plan, plan.graph, self.config, device, self.name)
         return SourceFiles(emitted.source, dict(emitted.files), texts)

@@ -28,7 +28,7 @@ from macaw.lowering.fim.island_job import Phase, copies
 from macaw.lowering.fim.number_arrays import stored
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, PREFETCH, START, GraphPlan, Step
 from macaw.lowering.fim.routes import Route
-from macaw.lowering.listing import Listing
+from macaw.lowering.listing import Listing, string
 from macaw.lowering.operation import counted
 
 BLOCKS = "blocks"  # followed by the number of a step: the label of its blocks
@@ -303,7 +303,7 @@ class ProgramWriter:
                     name = self._file(step, symbol)
                     file = f"{self.prefix}{name}.npy"
                     self.files[file] = stored(array, self.numbers)
-                    out.block(f'.balign 64\n{name}: .npy "{file}"')
+                    out.block(f".balign 64\n{name}: .npy {string(file)}")
         for name, label in self.between.items():
             count = self.graph.tensors[name].numbers * self.numbers.size
             out.block(f".balign 64\n{label}: .skip {count} # {name}")
@@ -353,7 +353,7 @@ class ProgramWriter:
             part = CORE.section.format(island)
             for bank, index in placed.image.places:
                 out.put(f".section {BANK_SECTION.format(part, bank, placed.row)}")
-                out.put(f'.npy "{file}"[{index}]')
+                out.put(f".npy {string(file)}[{index}]")
 
     def _check_words(self, island: int, steps: Sequence[Step]) -> None:
         words, most = sum(step.option.job.words for step in steps), self.config["fim.instructions"]
