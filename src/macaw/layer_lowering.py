@@ -115,7 +115,7 @@ class Lowering:
             external_bytes=dma["bytes"] - self.cost.traffic.between,
             rows=max(rows),
             dma=dma["cycles_busy"],
-            equal=bool(np.array_equal(run.outputs["y"], expected)),
+            equal=bool(np.array_equal(run.outputs["y"], expected, equal_nan=True)),
         )
 
 

@@ -149,6 +149,12 @@ def test_other_types(element: str, tmp_path: Path) -> None:
     assert found.measure().equal
 
 
+def test_measured_outputs_may_be_no_numbers(tmp_path: Path) -> None:
+    (tmp_path / "d.toml").write_text('[pe]\nelement = "fp32"\n')
+    found = api.lower("spmv", np.where(WEIGHTS == 0, np.nan, 1), device=tmp_path / "d.toml")
+    assert found.measure().equal
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -160,7 +166,11 @@ def test_other_types(element: str, tmp_path: Path) -> None:
         (["spmv", "--density", 0], "the density 0.0 is out of range, above 0 to 1"),
         (["spmv", "--bias", "weights.npy"], "the bias has the shape (6, 10), there are 6 outputs"),
         (["spmv", "-w", "bias.npy"], "the weights have the shape (6,)"),
-        (["spmv", "-w", "wide.npy"], "the weights hold int16, not all of which are int8"),
+        (["spmv", "-w", "wide.npy"], "the weights: -900 is out of range of int8, -128 to 127"),
+        (["spmv", "-w", "half.npy"], "the weights: numbers of float64, not of int8"),
+        (["spmv", "--bias", "much.npy"], "is out of range of int32"),
+        (["spmv", "--bias", "float.npy"], "the bias: numbers of float64, not of int32"),
+        (["spmv", "-w", "half.npy", "--device", "fp16.toml"], "the weights: 6e+06 is too large"),
         (["spmv", "-w", "none.npy"], "cannot read none.npy: No such file or directory"),
         (
             ["spmv", "--image", "9x9"],
@@ -182,6 +192,10 @@ def test_errors(
     macaw: Macaw, weights: Path, tmp_path: Path, words: list[object], message: str
 ) -> None:
     np.save(tmp_path / "wide.npy", WEIGHTS.astype(np.int16) * 100)
+    np.save(tmp_path / "half.npy", WEIGHTS * 1e6)
+    np.save(tmp_path / "much.npy", BIAS.astype(np.int64) + 3_000_000_000)
+    np.save(tmp_path / "float.npy", BIAS * 0.5)
+    (tmp_path / "fp16.toml").write_text('[pe]\nelement = "fp16"\n')
     np.save(tmp_path / "spmv.w.npy", WEIGHTS)
     before = (tmp_path / "spmv.w.npy").read_bytes()
     done = macaw("lower", "-w", weights, *words)

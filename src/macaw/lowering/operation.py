@@ -274,18 +274,23 @@ class Product:
 
 
 def as_dtype(array: NDArray[Any], dtype: str, what: str) -> NDArray[Any]:
-    """Return `array` as little-endian `dtype`. Raises `LowerError` if an integer does not fit.
+    """Return `array` as little-endian `dtype`. Raises `LowerError` if a number does not fit.
 
     `what` is the name of the array in messages.
     """
     target = np.dtype(dtype).newbyteorder("<")
-    if array.dtype.kind not in "biuf":
-        raise LowerError(f"{what} hold {array.dtype}, which is no number")
+    hint = "the setting pe.element gives the types of weights and sums"
+    if array.dtype.kind not in ("biu" if target.kind == "i" else "biuf"):
+        raise LowerError(f"{what}: numbers of {array.dtype}, not of {dtype}", hint)
     if target.kind == "i":
         limits = np.iinfo(target)
-        if array.dtype.kind == "f" or array.min() < limits.min or array.max() > limits.max:
-            raise LowerError(
-                f"{what} hold {array.dtype}, not all of which are {dtype}",
-                f"the device computes in {dtype} (pe.element)",
-            )
-    return np.ascontiguousarray(array).astype(target)
+        for extreme in (array.min(), array.max()):
+            if not limits.min <= extreme <= limits.max:
+                message = f"{extreme} is out of range of {dtype}, {limits.min} to {limits.max}"
+                raise LowerError(f"{what}: {message}", hint)
+    with np.errstate(over="ignore"):
+        found = np.ascontiguousarray(array).astype(target)
+    too_large = array[~np.isfinite(found) & np.isfinite(array)]
+    if too_large.size:
+        raise LowerError(f"{what}: {too_large[0]:g} is too large for {dtype}", hint)
+    return found
