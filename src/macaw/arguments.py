@@ -69,9 +69,13 @@ def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str
 
 
 def _quote(value: object) -> str:
-    """Return a short printable text for a value; for an unusual object, the name of its type."""
+    """Return a short printable text for a value; for an unusual object, the name of its type.
+
+    For an array, the text also has the type of its elements.
+    """
     if not isinstance(value, str | bytes | numbers.Number | tuple | list | dict | None):
-        return f"a value of type {type(value).__name__}"
+        text = f"a value of type {type(value).__name__}"
+        return f"{text} with dtype {value.dtype}" if hasattr(value, "dtype") else text
     try:
         text = " ".join(ascii(value).split())  # arrays are printed in several lines
     except ValueError:  # Python refuses to print numbers of thousands of digits

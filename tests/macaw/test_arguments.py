@@ -240,6 +240,14 @@ def test_a_mask_is_not_dropped(program: macaw.Program) -> None:
         macaw.run(program, x=masked)
 
 
+@pytest.mark.parametrize("dtype", ["complex128", "<U1", "object"])
+def test_an_array_of_no_numbers_is_refused_with_its_type(dtype: str) -> None:
+    with pytest.raises(macaw.InputError) as error:
+        macaw.lower("spmv", np.ones((2, 2)).astype(dtype))
+    wanted = f"weights is an array of numbers, not a value of type ndarray with dtype {dtype}"
+    assert str(error.value) == wanted
+
+
 def test_numbers_of_numpy_are_numbers(program: macaw.Program) -> None:
     plain = macaw.lower(
         "conv2d", np.ones((4, 3, 3, 4), np.int8), image=(8, 8), padding=(1, 1), device="tiny"
