@@ -207,9 +207,13 @@ def starts(
     for its own earlier work, and for work of any other core except the commander. The earliest
     possible cycle is the latest end of such work before the start, because after this end only the
     commander delayed the core. Work that had not ended at the start is ignored. If the core waited
-    for other cores (`waits`), it could not start before that wait ended.
+    for other cores (`waits`), it could not start before that wait ended. A core that starts during
+    a record of several instructions could not start earlier: any of these may just have ended.
     """
     others = [item for item in core_tracks(all_tracks) if item.row != commander]
+    coarse = IntervalSet(
+        (x.begin, x.end) for item in others for x in item.slices if x.instructions > 1
+    )
     ends = sorted(end for item in others for _, end in item.busy)
     result = []
     for item in others:
@@ -219,6 +223,8 @@ def starts(
             place = bisect_right(ends, begin)
             waited = bisect_right(over, begin)
             could = max(own, ends[place - 1] if place else 0, over[waited - 1] if waited else 0)
+            if coarse.within(begin - 1, begin):
+                could = begin
             result.append(Start(item.core, item.row, begin, could))
     return sorted(result, key=lambda start: (start.begin, start.core))
 

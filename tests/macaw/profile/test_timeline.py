@@ -32,6 +32,7 @@ def test_intervals_are_sets_of_cycles(
 
 
 CP = CoreTraits("cp", "cp", 0, 1, 4, True)
+DMA = CoreTraits("dma", "dma", 1, 0, 0, False)
 PE = {
     name: CoreTraits(name, "pe", 16 + place, 8, 2, False)
     for place, name in enumerate(("pe[0]", "pe[1]"))
@@ -93,6 +94,19 @@ def test_what_starts_late() -> None:
         ("vc", 130, 100, 30),
         ("dma", 150, 100, 50),
         ("vc", 170, 160, 10),
+    ]
+
+
+def test_a_start_within_a_record_of_several_instructions_is_not_late() -> None:
+    """Which instructions of such a record have ended is not known: vc may have waited for one."""
+    dma = track(DMA, [record(0, 10, 100, instructions=2), record(2, 200, 300)], [], 0, {})
+    vc = Track("vc", "vc", (), ((50, 60), (100, 110), (210, 220), (320, 330)))
+    found = starts([dma, vc], "cp", {})
+    assert [(x.begin, x.earliest) for x in found if x.core == "vc"] == [
+        (50, 50),
+        (100, 100),
+        (210, 110),
+        (320, 300),
     ]
 
 
