@@ -20,7 +20,7 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering import reference
 from macaw.lowering.choose import Choice, choose
 from macaw.lowering.convolution import Convolution, convolution
-from macaw.lowering.cost import Cost
+from macaw.lowering.cost import Cost, row_clock
 from macaw.lowering.errors import LowerError
 from macaw.lowering.layer_source import SourceFiles, layer_source
 from macaw.lowering.mapping import MAPPINGS
@@ -39,13 +39,13 @@ class Measurement:
 
     `cycles` is the length of the whole run. `external_bytes` is the number of bytes that the DMA
     engine moved from and to external memory, and `dma` the cycles in which it worked. `rows` is the
-    number of cycles of the row of the PE array that worked longest. `equal` is true if all outputs
-    equal NumPy's.
+    number of device cycles in which the row of the PE array worked that worked longest. `equal` is
+    true if all outputs equal NumPy's.
     """
 
     cycles: int
     external_bytes: int  # that the dma moved from and to external memory
-    rows: int  # cycles of the row that worked longest
+    rows: int  # device cycles of the row that worked longest
     dma: int  # cycles in which the dma worked
     equal: bool
 
@@ -113,7 +113,7 @@ class Lowering:
         return Measurement(
             cycles=run.cycles,
             external_bytes=dma["bytes"] - self.cost.traffic.between,
-            rows=max(rows),
+            rows=max(rows) * row_clock(self.config),
             dma=dma["cycles_busy"],
             equal=bool(np.array_equal(run.outputs["y"], expected, equal_nan=True)),
         )

@@ -77,3 +77,26 @@ def test_factors_are_counted_in_the_iterations_that_load_them(mapping: str) -> N
     table = np.arange(-128, 128, dtype=np.int8)
     scales = np.linspace(0.01, 0.1, 24, dtype=np.float32)
     assert abs(error({}, mapping, scales=scales, table=table)) < 0.07
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("setting", ["pe.divider", "dma.divider"])
+@pytest.mark.parametrize("operation", ["input", "weight", "output", "conv2d"])
+def test_predictions_follow_the_dividers(setting: str, operation: str) -> None:
+    """A slow array, or a slow dma, takes the predicted cycles, as do its own cycles of work.
+
+    Without the divider of the array, predictions are 60% too low. If the latencies of memories are
+    multiplied by the divider of the dma, they are up to 90% too high.
+    """
+    words: dict[str, Any] = {"device": load("tiny").changed({setting: 4})}
+    if operation == "conv2d":
+        weights = np.random.default_rng(1).integers(1, 9, (8, 3, 3, 4)).astype(np.int8)
+        words |= {"image": (12, 12), "shift": 3}
+    else:
+        weights = np.abs(WEIGHTS[:, :40]) + np.int8(1)
+        words |= {"rows": 20, "mapping": operation}
+        operation = "spmm"
+    found = lower(operation, weights, **words)
+    measured = found.measure()
+    assert found.cost.cycles == pytest.approx(measured.cycles, rel=0.15)
+    assert found.cost.rows == pytest.approx(measured.rows, rel=0.15)

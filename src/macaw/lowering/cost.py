@@ -13,6 +13,7 @@ from math import ceil, gcd
 
 import numpy as np
 
+from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import ACCUMULATORS
 from macaw.lowering.finishing import factor_bytes
@@ -106,6 +107,11 @@ class Cost:
         return names[greatest]
 
 
+def row_clock(config: Configuration) -> int:
+    """Return the number of device cycles in a cycle of the rows."""
+    return int(config["pe.divider"])
+
+
 def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     """Return the predicted cost of a plan.
 
@@ -115,12 +121,13 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     control = IterationCycles.of(plan.config)
     if moves.slabs is not None:
         density *= moves.slabs.inside
-    products = _products(plan, density)
+    products, clock = _products(plan, density), row_clock(plan.config)
     turn = rows = joins = dma = cp = loading = 0.0  # the numbers below are averages over iterations
     for share, entering, first, last in _iteration_kinds(plan):
         row, join = _row_cycles(plan, products, entering, last), _reduction_cycles(plan, last)
         if last and factor_bytes(plan):  # with the config packet for the factors
             row += CONFIG_CYCLES + factor_bytes(plan) / plan.config["dist.bus_bytes"]
+        row *= clock
         loads = list(_step_loads(plan, moves, entering, first, last))
         move, code = _overlapped_work(plan, moves, control, loads, last)
         loading += share * _cycles_of_transfers(plan, loads)
@@ -231,12 +238,12 @@ def _cycles_of_transfers(plan: ProductPlan, shapes: Iterable[TransferShape]) -> 
     """Return the cycles of transfers between external and on-chip memory (docs/memory.md)."""
     config, cycles = plan.config, []
     width, divider = min(config["dma.width"], config["mem.external_width"]), config["dma.divider"]
-    start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
+    latency = config["mem.external_latency"] + config["mem.onchip_latency"]
     for shape in shapes:
         # The aligned blocks that a row touches, averaged over all places where it may begin.
         grain = gcd(round(shape.row_bytes), width)
         beats = shape.rows * (1 + max(0.0, shape.row_bytes - grain) / width)
-        cycles.append(shape.times * float((start + beats + 1) * divider))
+        cycles.append(shape.times * float(latency + (config["dma.setup"] + beats + 1) * divider))
     return sum(cycles)
 
 
@@ -290,16 +297,16 @@ def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
 
     `last` says whether the earlier iteration has the last tile of k.
     """
-    rows, time = plan.partition.rows, 0.0
-    setup, width = int(plan.config["dma.setup"]), int(plan.config["dma.width"])
-    beats = rows * plan.partial_bytes / width
+    rows, time, clock = plan.partition.rows, 0.0, row_clock(plan.config)
+    beats = plan.config["dma.setup"] + rows * plan.partial_bytes / plan.config["dma.width"]
+    copy = float(beats * plan.config["dma.divider"])
     if plan.keeps_sums_on_chip and not last:
-        time += setup + beats + 12
+        time += copy + 12
     if plan.reduces_rows and last:
         bus = plan.partial_bytes / int(plan.config["dist.bus_bytes"])
         if isinstance(plan, ImagePlan | WeightStationaryPlan):
-            return time + setup + beats + 40 + row_reduction_cycles(plan)
-        time += setup + beats + 40 + rows * bus + 12 * plan.positions
+            return time + copy + 40 + clock * row_reduction_cycles(plan)
+        time += copy + 40 + clock * (rows * bus + 12 * plan.positions)
     return time
 
 

@@ -123,7 +123,7 @@ class _Estimate(TileEstimate):
     @property
     def cycles(self) -> NDArray[np.float64]:
         """The cycles of the whole convolution for each tile; infinite if the tile does not fit."""
-        rows, moved = self.row_cycles, self.moved_sums
+        rows, moved = self.row_cycles * self.config["pe.divider"], self.moved_sums
         transfers, dma = self.dma_transfers_and_cycles
         control = IterationCycles.of(self.config)
         code = control.step + control.transfer * transfers

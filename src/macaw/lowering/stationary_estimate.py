@@ -87,7 +87,7 @@ class _Estimate(TileEstimate):
         """The cycles of the whole product for each tile; infinite if the tile does not fit."""
         transfers, loading, storing = self.dma_transfers_and_cycles
         alone = self.tiles > 1  # the dma moves partial sums while rows compute
-        partial, rows = self.partial_beats, self.row_cycles
+        partial, rows = self.partial_beats, self.row_cycles * self.config["pe.divider"]
         control = IterationCycles.of(self.config)
         dma = loading + storing + np.where(alone, partial, 0)
         code = control.step + control.transfer * transfers
