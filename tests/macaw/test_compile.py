@@ -180,6 +180,14 @@ def test_the_bound_by_hand(compiled):
     assert stem.bound == max(-(-16 * weights // 256), -(-(192 + 128 + 3 * weights) // 32))
 
 
+def test_the_bound_of_a_slow_array(compiled):
+    slow = macaw.compile(
+        small_model(), device=macaw.configuration("base").changed({"pe.divider": 8})
+    )
+    stem = slow.layers[0]
+    assert stem.bound == 8 * -(-stem.macs // 256) > compiled.layers[0].bound
+
+
 def test_the_table_has_the_columns_that_fit(compiled, run):
     narrow = network_report.layer_table(compiled, run, 60)
     wide = network_report.layer_table(compiled, run, 160)

@@ -164,7 +164,7 @@ def _array_layer(item: LayerPlan, choice: Choice, config: Configuration) -> Laye
         name, shape = item.operation.title.lower(), item.operation.result
     pes = int(config["pe.rows"]) * int(config["pe.clusters"]) * int(config["pe.pes"])
     width = int(config["mem.external_width"])
-    bound = max(ceil(macs / pes), ceil(least / width))
+    bound = max(ceil(macs / pes) * int(config["pe.divider"]), ceil(least / width))
     return LayerReport(
         item.layer.name,
         item.symbol,
