@@ -13,6 +13,7 @@ from macaw.isa.model import SpecialRegister
 
 _COMMON = {row.address: row for row in ROWS}
 _TRACE = {row.address: row.name for row in trace.mapped()}
+_EVERY = _COMMON | {row.address: row for row in trace.mapped()}  # those of each core
 
 
 class MappedRegisters:
@@ -83,7 +84,7 @@ class MappedRegisters:
         """
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.find(number)
-        row = _COMMON.get(offset & ~3)
+        row = _EVERY.get(offset & ~3)
         if row is None and core is not None:
             own = (x for x in core.table.registers if x.address == offset & ~3)
             row = next(own, None)
@@ -96,8 +97,9 @@ class MappedRegisters:
         else:
             done = "written" if what == "store" else "read"
             reason = f"the register {row.name} of {core.name} is {done} as a whole word of 4 bytes"
+        amount = "a byte" if size == 1 else f"{size} bytes"
         return Fault(
             "out-of-range access",
-            f"{what} of {size} bytes at {address:#010x}: {reason}",
+            f"{what} of {amount} at {address:#010x}: {reason}",
             {"address": address, "size": size},
         )

@@ -69,6 +69,18 @@ CORES = "there is no such core, only 0 toy0, 1 dma, 30 toy30, 31 toy31"
             "out-of-range access: load of 2 bytes at 0x20000004: the register status of toy0 is read as a whole word of 4 bytes",
         ),
         (
+            ("load", MMIO + 0x701, 1),
+            "out-of-range access: load of a byte at 0x20000701: the register trace_mode of toy0 is read as a whole word of 4 bytes",
+        ),
+        (
+            ("store", MMIO + 0x700, 2, 1),
+            "out-of-range access: store of 2 bytes at 0x20000700: the register trace_mode of toy0 is written as a whole word of 4 bytes",
+        ),
+        (
+            ("store", MMIO + 0x800, 2, 1),
+            "out-of-range access: store of 2 bytes at 0x20000800: the register t_begin0 of toy0 is read-only",
+        ),
+        (
             ("store", MMIO + 4, 4, 1),
             "out-of-range access: store of 4 bytes at 0x20000004: the register status of toy0 is read-only",
         ),
