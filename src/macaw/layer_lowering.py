@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from macaw import api, arguments, execution, files
 from macaw.arguments import check_arguments
 from macaw.asm.program import Program
+from macaw.asm.source import Source
 from macaw.errors import InputError
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
@@ -137,9 +138,8 @@ def assemble_lowered(program: SourceFiles, name: str) -> Program:
     The source is called `name` with the ending `.s`.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{name}.s"
-        write_sources(program, path)
-        return api.assemble(path)
+        write_sources(program, Path(folder) / f"{name}.s")
+        return api.assemble(Source(program.source, f"{name}.s", Path(folder)))
 
 
 @dataclass(frozen=True)

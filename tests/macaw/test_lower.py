@@ -149,6 +149,16 @@ def test_other_types(element: str, tmp_path: Path) -> None:
     assert found.measure().equal
 
 
+def test_a_fault_of_the_measured_run_is_in_the_source(macaw: Macaw, tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.full((4, 8), 100))
+    np.save(tmp_path / "b.npy", np.full(4, 2**31 - 1))
+    words = ("spmv", "-w", "w.npy", "--bias", "b.npy", "--device", "tiny", "-o", "p.s")
+    done = macaw("lower", *words, "--measure")
+    assert done.returncode == 1
+    assert done.stderr.startswith("macaw: error: p.s:")
+    assert "accumulator overflow" in done.stderr
+
+
 def test_measured_outputs_may_be_no_numbers(tmp_path: Path) -> None:
     (tmp_path / "d.toml").write_text('[pe]\nelement = "fp32"\n')
     found = api.lower("spmv", np.where(WEIGHTS == 0, np.nan, 1), device=tmp_path / "d.toml")
