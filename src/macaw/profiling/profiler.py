@@ -394,7 +394,7 @@ class _Profiler:
         series += replay.bandwidth(tracks, cycles, self.machine.width)
         slices = [item for track in timeline.core_tracks(tracks) for item in track.slices]
         if options.mode == "mark" and not slices:
-            text = "no instruction was recorded: the program reached no marker, or none that ended"
+            text = "no instruction was recorded: the program reached no marker, or only empty pairs"
             hint = "bracket instructions with trace_begin and trace_end, or leave --mode mark out"
             raise ProfileError(text, hint)
         groups = metrics.measure_slices(

@@ -249,13 +249,18 @@ def _log_waits(core: Core) -> list[Wait]:
 
 
 def read_records(device: Device, core: str) -> tuple[Record, ...]:
-    """Return the records in the spill area of a core, ordered by their first instructions."""
+    """Return the records in the spill area of a core, ordered by their first instructions.
+
+    Records without instructions, between two markers that follow each other, are left out.
+    """
     state = device.cores[core].trace.state
     size = max(0, state.trace_next - state.trace_spill)
     data = device.memory.peek(state.trace_spill, size) if size else b""
     rows = np.frombuffer(data, "<u4").reshape(-1, RECORD.size // 4).tolist()
     records = []
     for _, group, turn, first, instructions, *values in rows:
+        if not instructions:
+            continue
         counters = {row.name: value for row, value in zip(GROUP, values, strict=True)}
         records.append(Record(group, turn, first, instructions, counters))
     return tuple(sorted(records, key=lambda record: (record.first, record.begin)))

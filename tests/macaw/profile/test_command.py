@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -148,6 +149,19 @@ def test_against_names_what_is_not_the_same(tool: Tool, layer: Path) -> None:
     tool("-i", "x=x.npy", "--json", "new.json")
     layer.write_text(layer.read_text() + "\n# nor is another one\n")
     assert "note" not in tool("-i", "x=x.npy", "--against", "new.json").stdout
+
+
+def test_marks_without_instructions_between_them(tool: Tool, layer: Path) -> None:
+    """They make no record: a second trace_begin ends the record of the first one, which is empty."""
+    text, (exe,) = layer.read_text(), re.findall(r"\n +exe .*", layer.read_text())
+    layer.write_text(text.replace(exe, f"\n trace_begin 0\n trace_end 0{exe}"))
+    done = tool("-i", "x=x.npy", "--mode", "mark")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no instruction was recorded: the program reached no marker, or only" in done.stderr
+    layer.write_text(text.replace(exe, f"\n trace_begin 0\n trace_begin 0{exe}\n trace_end 0"))
+    found = json.loads(tool("-i", "x=x.npy", "--mode", "mark", "--json", "-").stdout)
+    (track,) = (track for track in found["tracks"] if track["core"] == "pe[0]")
+    assert [item["instructions"] for item in track["slices"]] == [1]
 
 
 def test_marks_that_are_not_there(tool: Tool) -> None:
