@@ -280,7 +280,9 @@ class Places:
         if datum.what == "sparse":
             if form != "records":
                 raise Mistake(
-                    f"'{segment.name.text}' holds index and value, not {form} weights", segment.node
+                    f"'{segment.name.text}' holds index and value,"
+                    f" '{form}' is for values without indices",
+                    segment.node,
                 )
             if kind != "weights":
                 raise Mistake(

@@ -23,7 +23,8 @@ k:      .sparse "weights.npy"[0:8]
         exe     ib=0, data=(w[0] records)  #! error 29-41: 'w' holds values without indices
         exe     ib=0, data=(w[0] dense compress)  #! error 40-48: the segment says its form twice
         exe     ib=0, data=(activations x dense)  #! error 29-48: 'dense' is for weights, not for activations
-        exe     ib=0, data=(k dense)      #! error 29-36: 'k' holds index and value, not dense weights
+        exe     ib=0, data=(k dense)      #! error 29-36: 'k' holds index and value, 'dense' is for values without indices
+        exe     ib=0, data=(k compress)   #! error 29-39: 'k' holds index and value, 'compress' is for values without indices
         exe     ib=0, data=(weights z sliced dense)  #! error 29-51: 'z' holds int16; weights are int8 where pe.element is int8
         exe     ib=0, data=(weights x[0:63] sliced dense)  #! error 29-57: 'x' has 63 elements here, which 8 cannot share | sliced gives each the same number
         .endlist
