@@ -27,6 +27,11 @@ class Registers(ABC):
         return len(self.counters)
 
     @property
+    def size(self) -> str:
+        """A sentence for messages, which says how many register groups the block has."""
+        return f"the trace block of {self.name} has {self.groups} group{'s' * (self.groups > 1)}"
+
+    @property
     @abstractmethod
     def active(self) -> bool:
         """Whether any register group records."""
@@ -56,8 +61,7 @@ class Registers(ABC):
             return int(getattr(self.state, name)) & ALL | active
         group, place = _PLACES[name]
         if group >= self.groups:
-            text = f"{name}: the trace block of {self.name} has {self.groups} groups"
-            raise Fault("out-of-range access", text, {"group": group})
+            raise Fault("out-of-range access", f"{name}: {self.size}", {"group": group})
         return register_values(self.counters[group])[place]
 
     def write(self, name: str, value: int) -> None:

@@ -46,8 +46,8 @@ def _read_trace(core: ScalarCore, name: str, address: int) -> int:
     core.flush_tally()
     try:
         return core.trace.read(name)
-    except Fault as fault:
-        raise _fault(address, f"is of no group: {fault.message}") from None
+    except Fault:
+        raise _fault(address, f"is of no group: {core.trace.size}") from None
 
 
 def _fault(address: int, reason: str) -> Fault:

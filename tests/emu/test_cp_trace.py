@@ -256,7 +256,11 @@ def test_control_and_status_registers(engine: str) -> None:
 CSR_FAULTS = [
     ("csrrw zero, t_begin0, a0", "illegal instruction", "t_begin0 is read-only"),
     ("csrrw zero, trace_lost, a0", "illegal instruction", "trace_lost is read-only"),
-    ("csrrs a0, e_xwr3, zero", "illegal instruction", "e_xwr3 is of no group"),
+    (
+        "csrrs a0, e_xwr3, zero",
+        "illegal instruction",
+        "e_xwr3 is of no group: the trace block of cp has 2 groups",
+    ),
     ("csrrwi zero, trace_mode, 2", "out-of-range access", "trace_mode of cp is 0 to 1, not 2"),
     ("csrrwi zero, trace_spill, 6", "misaligned access", "trace_spill of cp is a multiple of 4"),
 ]

@@ -407,6 +407,8 @@ def test_groups_that_are_not_there() -> None:
     with pytest.raises(Fault, match="register group 2: the trace block of vc has 2") as raised:
         block.mark(True, 2, 0, 1)
     assert raised.value.kind == "bad mask"
+    with pytest.raises(Fault, match=r"e_cu1: the trace block of vc has 1 group$"):
+        TraceMachine(groups=1).block.read("e_cu1")
 
 
 def test_reset() -> None:

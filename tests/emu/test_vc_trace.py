@@ -138,7 +138,11 @@ def test_markers_by_hand(engine: str) -> None:
 
 FAULTS = [
     ("csrrw zero, t_begin0, a0", "illegal instruction", "t_begin0 is read-only"),
-    ("csrrs a0, e_xwr3, zero", "illegal instruction", "e_xwr3 is of no group"),
+    (
+        "csrrs a0, e_xwr3, zero",
+        "illegal instruction",
+        "e_xwr3 is of no group: the trace block of vc has 2 groups",
+    ),
     ("csrrwi zero, trace_mode, 2", "out-of-range access", "trace_mode of vc is 0 to 1, not 2"),
     ("trace_begin 2", "bad mask", "register group 2: the trace block of vc has 2"),
 ]
