@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_NPY = b"\x93NUMPY"  # a .npy file begins with these bytes
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
@@ -158,7 +159,7 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     import numpy as np
 
     data = read_bytes(path)
-    if not data.startswith(b"\x93NUMPY"):
+    if not data.startswith(_NPY):
         raise InputError(f"{path} is no .npy file", "write it with numpy.save")
     stream = io.BytesIO(data)
     try:
@@ -194,6 +195,8 @@ def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     import numpy as np
 
     data = read_bytes(path)
+    if data.startswith(_NPY):
+        raise InputError(f"{path} holds one array, no archive", "write it with numpy.savez")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             size = sum(item.file_size for item in archive.infolist())

@@ -283,7 +283,7 @@ def test_what_is_refused(layer: Concordance, said: Callable[..., tuple[int, str]
     assert "no b (float16, 10) in the data" in refused("layer.s", "--check", "few.npz")
     assert "no .npz file" in refused("layer.s", "--check", "layer.s")
     np.save("one.npy", data["W"])
-    assert "no .npz file" in refused("layer.s", "--check", "one.npy")
+    assert "one.npy holds one array, no archive" in refused("layer.s", "--check", "one.npy")
 
 
 @pytest.mark.parametrize("target", ["numpy", "onnx"])

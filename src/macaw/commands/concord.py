@@ -109,7 +109,7 @@ def command(
     concordant = concordance.concord(
         program, target, device=device, entries=entries, name=Path(file).name
     )
-    data = concordance.read_data(check) if check else None
+    data = files.read_archive(check) if check else None
     concordant.write(target_file)
     for kind, path in zip(kinds, pictures, strict=True):
         files.write_bytes(path, concordant.picture(kind).encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -257,17 +256,3 @@ def concord(
     concordance = Concordance(program, config, target, graph, executed, generated)
     concordance.tensors.check_padding()
     return concordance
-
-
-def read_data(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a .npz file by name. Raises `InputError` if it cannot be read."""
-    data = files.read_bytes(path)
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            if not hasattr(archive, "files"):
-                raise ValueError("it holds one array")
-            return {name: archive[name] for name in archive.files}
-    except Exception as error:  # numpy raises many kinds on a damaged file
-        raise InputError(
-            f"{path} is no .npz file that can be read: {error}", "write it with numpy.savez"
-        ) from None
