@@ -102,8 +102,7 @@ class ScalarKind(Register):
     """The operand kind for the name of a register of s_wr. Registers are numbered from 1."""
 
     def check(self, value: int) -> None:
-        super().check(value)
-        if not self.names[value]:
+        if not 1 <= value < len(self.names) or not self.names[value]:
             raise OperandError(f"no {self.file} has the number {value}, 1 to {len(SCALARS)}")
 
     def describe(self) -> str:

@@ -127,7 +127,7 @@ class NnpCore(ChainCore, Breakable):
         try:
             return decode_word(word)
         except DecodeError as error:
-            detail = error.detail.lstrip(": ") or f"no instruction of {self.table.name}"
+            detail = error.detail or f"no instruction of {self.table.name}"
             if not word:
                 own, size = _PROGRAM.start(0), _PROGRAM.bytes(self.device.config, 0)
                 inside = own <= address < own + size

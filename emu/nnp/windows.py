@@ -50,7 +50,8 @@ def registers_of(head: bytes) -> list[list[tuple[int, int]]]:
                 )
             registers = settings(row)
         except DecodeError as error:
-            text = f"a message with the word {word:#010x}: {error.detail.lstrip(': ')}"
+            detail = error.detail or f"no instruction of {CORE.name}"
+            text = f"a message with the word {word:#010x}: {detail}"
             raise Fault(error.kind, text, {"word": word}) from None
         except ChainError as error:
             raise Fault("broken chain", f"a message: {error}", {"rule": error.rule}) from None

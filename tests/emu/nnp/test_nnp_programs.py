@@ -181,7 +181,26 @@ def test_a_message_fills_the_queue_to_its_last_byte() -> None:
         ),
         (1, 1, 0xFF000000, "illegal instruction: a message with end_chain"),
         (1, 1, 0x00030000, "broken chain: a message: iterations is at least 1, not 0"),
-        (1, 1, 0x00000001, "illegal instruction: a message with the word 0x00000001: s_wr reg"),
+        (
+            1,
+            1,
+            0x00000001,
+            "illegal instruction: a message with the word 0x00000001: s_wr reg: no register has the"
+            " number 0, 1 to 16",
+        ),
+        (
+            1,
+            1,
+            0x00630001,
+            "illegal instruction: a message with the word 0x00630001: s_wr reg: no register has the"
+            " number 99, 1 to 16",
+        ),
+        (
+            1,
+            1,
+            0x01000000,
+            "illegal instruction: a message with the word 0x01000000: no instruction of nnp",
+        ),
     ],
 )
 def test_messages_that_are_wrong(words: int, control: int, word: int, message: str) -> None:
