@@ -167,6 +167,7 @@ def test_errors(
     ("words", "message"),
     [
         (["net.onnx", "--target", "fim", "--dim", "N"], "--dim 'N' is not of the form NAME=N"),
+        (["net.onnx", "--target", "fim", "--dim", "N=2", "--dim", "N=3"], "--dim gives N twice"),
         (
             ["net.onnx", "--target", "fim", "--dim", f"N={10**9}"],
             "--dim 'N=1000000000': a size has 9 digits at most",

@@ -55,15 +55,17 @@ measure_option = click.option(
 def dimensions(words: Sequence[str]) -> dict[str, int]:
     """Return the options NAME=N as a dictionary of sizes by dimension.
 
-    Raises `click.UsageError` for a word of another form.
+    Raises `click.UsageError` for a word of another form, and for a dimension that occurs twice.
     """
-    sizes = {}
+    sizes: dict[str, int] = {}
     for word in words:
         name, _, number = word.partition("=")
         if not (name and number.isascii() and number.isdigit()):
             raise click.UsageError(f"--dim '{word}' is not of the form NAME=N")
         if len(number) > DIGITS:
             raise click.UsageError(f"--dim '{word[:40]}': a size has {DIGITS} digits at most")
+        if name in sizes:
+            raise click.UsageError(f"--dim gives {name} twice")
         sizes[name] = int(number)
     return sizes
 
