@@ -195,7 +195,11 @@ class Arrangement:
 ARRANGEMENTS = (
     Arrangement("elementwise", "lane by lane, any function, into the slice RZ_SLOT of Rz"),
     Arrangement("dot", "the sum of the products, one number into the slot RZ_SLOT, which advances"),
-    Arrangement("outer", "each of left times each of right, row by row into Rz from its start"),
+    Arrangement(
+        "outer",
+        "each of left times each of right, row by row into Rz from its start",
+        ("fp16", "fp32", "bf16"),  # 32 x 32 sums of int8 would not fit into Rz
+    ),
     Arrangement(
         "tensor",
         "the product of 4x4 matrices, row by row into the slice RZ_SLOT of Rz",

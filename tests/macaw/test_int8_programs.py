@@ -65,11 +65,19 @@ def test_tiles_are_turned_back(layout: str, side: str) -> None:
         assert tiles[0].tolist() == matrix[:4, :8].reshape(-1).tolist()
 
 
-def test_tensor_has_no_tiles_of_int8() -> None:
+@pytest.mark.parametrize(
+    ("layout", "formats"), [("outer", "fp16 or fp32 or bf16"), ("tensor", "fp16 or bf16")]
+)
+def test_layouts_without_tiles_of_int8(layout: str, formats: str, tmp_path: Path) -> None:
+    matrix = np.zeros((4, 4), np.int8)
     with pytest.raises(macaw.InputError) as caught:
-        macaw.tiled(np.zeros((4, 4), np.int8), layout="tensor", side="a")
-    assert caught.value.message == "the layout tensor takes fp16 or bf16, not int8"
+        macaw.tiled(matrix, layout=layout, side="a")
+    assert caught.value.message == f"the layout {layout} takes {formats}, not int8"
     assert not caught.value.hint
+    np.save(tmp_path / "m.npy", matrix)
+    (tmp_path / "p.s").write_text(f'.core cp\n.data\n.tiles "m.npy", layout={layout}, side=a\n')
+    with pytest.raises(macaw.AssemblyError, match=f"the array holds int8; tiles of {layout} take"):
+        macaw.load(tmp_path / "p.s")
 
 
 def test_the_debugger_shows_numbers_and_sums(source: Path) -> None:

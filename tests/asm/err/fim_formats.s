@@ -12,7 +12,7 @@
         mmr     format, int8
         rz <- rop * iosa[0]
         mmr     arrange, outer
-        rz <- rop * iosa[0]               #! error 9-28: outer of int8 fills 128 columns of Rz, island 0 has 16 (rz_slices)
+        rz <- rop * iosa[0]               #! error 9-28: the arrangement outer takes fp16 or fp32 or bf16, not int8
         mmr     arrange, tensor
         rz <- rop * iosa[0]               #! error 9-28: the arrangement tensor takes fp16 or bf16, not int8
         mmr     arrange, elementwise
