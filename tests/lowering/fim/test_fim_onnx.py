@@ -271,3 +271,35 @@ def test_a_file_that_is_no_model(tmp_path):
     made.graph.output[0].type.tensor_type.shape.dim.add().dim_value = 4
     onnx.save(made, path)
     assert parse(path.read_bytes(), path).graph.node[0].op_type == "Relu"
+
+
+def rnn_model():
+    """One step of an RNN, whose two outputs have the same numbers."""
+    node = helper.make_node("RNN", ["x", "W", "R"], ["Y", "last"], hidden_size=2)
+    numbers = {"W": random_numbers(1, 2, 3), "R": random_numbers(1, 2, 2)}
+    return model([node], {"x": (1, 1, 3)}, ["Y", "last"], **numbers)
+
+
+CUBE = helper.make_node("Pow", ["x", "three"], ["y"])  # its first task is called y, too
+HALF_CUBE = [CUBE, helper.make_node("Relu", ["y"], ["y_2"])]
+RENAMED = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Identity", ["a"], ["y"])]
+SHAPED = [helper.make_node("Relu", ["x"], ["y.1"]), helper.make_node("Relu", ["y.1"], ["y/1"])]
+THREE = {"three": np.float32(3)}
+
+
+@pytest.mark.parametrize(
+    ("made", "names"),
+    [
+        (model([CUBE], {"x": (2, 3)}, **THREE), ["y"]),
+        (model(HALF_CUBE, {"x": (2, 3)}, ["y", "y_2"], **THREE), ["y", "y_2"]),
+        (model(HALF_CUBE, {"x": (2, 3)}, ["y_2"], **THREE), ["y_2"]),
+        (model(RENAMED, {"x": (2, 3)}), ["y"]),
+        (model(RENAMED, {"x": (2, 3)}, ["y", "a"]), ["y", "a"]),
+        (model(SHAPED, {"x": (2, 3)}, ["y.1", "y/1"]), ["y_1", "y_1_2"]),
+        (model([helper.make_node("Relu", ["y.1"], ["y/1"])], {"y.1": (2, 3)}, ["y/1"]), ["y_1_2"]),
+        (rnn_model(), ["Y", "last"]),
+    ],
+)
+def test_results_have_the_names_of_outputs(made, names):
+    """If two names become one symbol, the later one gets a number."""
+    assert [tensor.name for tensor in check_outputs(made).results] == names

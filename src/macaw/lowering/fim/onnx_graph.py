@@ -26,6 +26,7 @@ from macaw.lowering.fim.onnx_movement import JOINS, MOVES, SCATTERS
 from macaw.lowering.fim.onnx_pools import POOLS
 from macaw.lowering.fim.onnx_shares import SHARES
 from macaw.lowering.fim.onnx_values import TaskValue, Values, matrix
+from macaw.lowering.fim.result_names import name_results
 from macaw.lowering.onnx.constants import Evaluator
 from macaw.lowering.onnx.graph import Graph as FrozenGraph
 from macaw.lowering.onnx.graph import Node
@@ -91,7 +92,9 @@ class _Translator:
         with np.errstate(all="ignore"):  # constants may be infinite
             for node in self.frozen.nodes:
                 self._node(node)
-        outputs = dict(self._result(name) for name in self.frozen.outputs)
+        results = {self._result(name): name for name in self.frozen.outputs}
+        new = name_results(self.values.graph, results)
+        outputs = {new[result]: self.values.by_name[name].shape for result, name in results.items()}
         shapes = {**self.inputs, **outputs}
         # A scalar is a tensor of one number.
         self.values.graph.shapes |= {name: shape or (1,) for name, shape in shapes.items()}
@@ -109,8 +112,8 @@ class _Translator:
         self.inputs[value.tensor.name] = shape
         return value
 
-    def _result(self, onnx_name: str) -> tuple[str, tuple[int, ...]]:
-        """Mark an output of the model as a result of the graph; return its tensor's name and shape.
+    def _result(self, onnx_name: str) -> str:
+        """Mark an output of the model as a result of the graph; return the name of its tensor.
 
         If the tensor is an input or a view, or is already marked as another output, a gather copies
         it to a separate tensor. Raises `LowerError` for an output that depends on no input.
@@ -127,7 +130,7 @@ class _Translator:
                 tensor, [0], tensor.numbers, (rows, columns), self.values.name(onnx_name)
             )
         graph.result(tensor)
-        return tensor.name, value.shape
+        return tensor.name
 
     # --- nodes ---
 
