@@ -5,8 +5,10 @@ from __future__ import annotations
 from macaw.asm.core_parts import CoreParts
 from macaw.asm.directive import check_count, name_of
 from macaw.asm.statement_context import StatementContext
-from macaw.asm.syntax import Mistake, Name, Node, Omitted, Real, Statement, Text, Unary
+from macaw.asm.syntax import Mistake, Name, Node, Omitted, Phrase, Real, Statement, Text, Unary
+from macaw.isa import registry
 
+_HINT = ".hint"
 _TRUTH = {"true": True, "false": False}
 MAX_ALIGN = 16  # .align 16 is 64 KiB
 
@@ -58,10 +60,22 @@ def _setting_value(context: StatementContext, node: Node) -> bool | int | float 
 def take_hint(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
     """Carry out `.hint` if the current part supports this kind of hint; otherwise ignore it.
 
-    Raises `Mistake`.
+    Warn if parts of another core support this kind. Raises `Mistake`.
     """
-    if parts.current is not None:
-        parts.current.hint(context, statement)
+    part = parts.current
+    if part is not None and any(row.name == _HINT for row in part.core.directives):
+        part.hint(context, statement)
+        return
+    first = statement.operands[0] if statement.operands else None
+    kind = first.words[0] if isinstance(first, Phrase) else first
+    if not isinstance(kind, Name):
+        return
+    for core in registry.cores():
+        rows = [row for row in core.directives if row.name == _HINT]
+        if any(row.syntax.split()[1] == kind.text for row in rows):
+            text = f"a hint '{kind.text}' is of parts of {core.name}: it is ignored"
+            advice = f"write it after .core {core.name}"
+            context.state.report.warning(context.line, kind, text, advice, name="hint")
 
 
 def align_power(parts: CoreParts, context: StatementContext, statement: Statement) -> None:

@@ -14,7 +14,7 @@ WARNINGS = {
     "buffer":           "an instruction buffer that is empty, or triggers itself without end",
     "device":           "settings of a source that --device replaces",
     "fill-value":       "a value of .fill of which bits are lost",
-    "hint":             "a hint that no tool knows",
+    "hint":             "a hint that no tool uses",
     "input-results":    "results that go to an input and are lost",
     "macro":            "a parameter or a name of a macro that has no effect",
     "overlap":          "results of PEs that overwrite each other",
