@@ -12,6 +12,7 @@ from macaw.errors import InputError
 from macaw.isa.format_versions import version_problem
 
 NETWORK_FILE = "net.json"
+MODEL = "model.onnx"
 FORMAT = 2  # version of net.json; since 2, tensors may be columns of others
 
 

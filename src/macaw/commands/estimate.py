@@ -44,7 +44,6 @@ def command(
     Exit status 1: `macaw compile` would refuse the model. The refused nodes are listed, and the
     other layers are predicted.
     """
-    from macaw.networks import report
     from macaw.networks.estimator import estimate
     from macaw.terminal.progress_bar import ProgressBar
 
@@ -57,5 +56,7 @@ def command(
             data=data_arrays(data)[0] if data else None,
             islands=islands,
         )
+    from macaw.networks import report  # late, because it imports onnx, which may be missing
+
     report.print_report(result, None, kind or "table")
     return EXIT_SUCCESS if result.is_complete else EXIT_FAILURE

@@ -35,11 +35,13 @@ def run(
     """
     from macaw import files, run_report
     from macaw.errors import InputError, RunError
-    from macaw.networks.compiled import NetworkRun
     from macaw.networks.compiler import load_network
-    from macaw.networks.nnp_network import NnpNetwork, NnpRun
 
     network = load_network(folder)
+    # After the network, because these modules import onnx, which may be missing.
+    from macaw.networks.compiled import NetworkRun
+    from macaw.networks.nnp_network import NnpNetwork, NnpRun
+
     ports = network.operations if isinstance(network, NnpNetwork) else network.assignment
     names = [port.name for port in ports.outputs]
     for name in results:

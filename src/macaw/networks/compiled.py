@@ -34,12 +34,10 @@ from macaw.lowering.net.report import LayerReport
 from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx import reference
 from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
-from macaw.network_description import FORMAT, NETWORK_FILE
+from macaw.network_description import FORMAT, MODEL, NETWORK_FILE
 from macaw.networks.island_settings import IslandSettings, core_definitions
 from macaw.networks.layer_runs import LayerRun, busy_shares, run_layers
 from macaw.networks.model_inputs import model_arrays
-
-MODEL = "model.onnx"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from macaw.errors import InputError
 from macaw.isa.config import Configuration, parse
 from macaw.lowering.errors import LowerError
 from macaw.network_description import (
+    MODEL,
     NETWORK_FILE,
     columns_of,
     network_folder,
@@ -229,15 +230,16 @@ def _symbol_of(network: Network, name: str) -> str:
 def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork:
     """Return the compiled network in a folder that a network's `write` has written.
 
-    Raises `InputError` if a file is missing or wrong.
+    Raises `InputError` if a file is missing or wrong, or if the package onnx is not installed.
     """
-    from macaw.lowering.net.assign import assign
-    from macaw.lowering.net.report import LayerReport
-    from macaw.networks.compiled import MODEL, CompiledNetwork
-    from macaw.networks.island_settings import check_parts, read_settings
-
     path = Path(folder)
     description = read_description(path / NETWORK_FILE)
+    model_files.require_onnx("a compiled network")
+    from macaw.lowering.net.assign import assign
+    from macaw.lowering.net.report import LayerReport
+    from macaw.networks.compiled import CompiledNetwork
+    from macaw.networks.island_settings import check_parts, read_settings
+
     if description.get("core") in CORES:
         from macaw.networks.nnp_compiler import load_nnp_network
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,17 +44,24 @@ MODEL_ARGUMENTS = {
 }
 
 
+def require_onnx(what: str) -> None:
+    """Raise `InputError`, which says that `what` needs the package, if onnx is not installed."""
+    try:
+        import_module("onnx")
+    except ImportError as error:
+        raise InputError(
+            f"{what} needs the package {error.name}", "pip install 'macaw-npu[onnx]'"
+        ) from None
+
+
 def load(model: str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:
     """Return the model, read from a file if `model` is a path, after the checks of ONNX.
 
     Raises `InputError` if the file cannot be read or the model is wrong.
     """
-    try:
-        from macaw.lowering.onnx import model_file
-    except ImportError as error:
-        raise InputError(
-            f"an ONNX model needs the package {error.name}", "pip install 'macaw-npu[onnx]'"
-        ) from None
+    require_onnx("an ONNX model")
+    from macaw.lowering.onnx import model_file
+
     try:
         if isinstance(model, str | os.PathLike):
             return model_file.parse(files.read_bytes(model), Path(model))

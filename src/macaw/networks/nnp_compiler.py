@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from macaw.errors import InputError
 from macaw.isa.config import Configuration, parse
 from macaw.lowering.errors import LowerError
-from macaw.network_description import NETWORK_FILE
+from macaw.network_description import MODEL, NETWORK_FILE
 from macaw.networks import model_files
-from macaw.networks.nnp_network import MODEL, NnpLayer, NnpNetwork
+from macaw.networks.nnp_network import NnpLayer, NnpNetwork
 
 if TYPE_CHECKING:
     import onnx

@@ -26,10 +26,9 @@ from macaw.layer_lowering import write_sources
 from macaw.lowering.nnp.operations import Model
 from macaw.lowering.nnp.reading import HOST
 from macaw.lowering.nnp.source import SOURCE, Lowered
-from macaw.network_description import FORMAT, NETWORK_FILE
+from macaw.network_description import FORMAT, MODEL, NETWORK_FILE
 from macaw.networks.model_inputs import model_arrays
 
-MODEL = "model.onnx"
 CORE = "nnp"
 
 

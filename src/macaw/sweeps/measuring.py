@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -20,8 +20,8 @@ from macaw.input_binding import bind
 from macaw.isa.config import ConfigError, Configuration
 from macaw.isa.errors import MacawError
 from macaw.lowering import reference
+from macaw.network_description import MODEL
 from macaw.networks import compiler
-from macaw.networks.compiled import MODEL, CompiledNetwork, NetworkRun
 from macaw.phrases import one_line
 from macaw.profiling.energy_estimate import estimate_energy
 from macaw.profiling.energy_table import load_table
@@ -35,6 +35,9 @@ from macaw.sweeps.subjects import (
     ProgramSubject,
     Subject,
 )
+
+if TYPE_CHECKING:
+    from macaw.networks.compiled import CompiledNetwork, NetworkRun
 
 ENERGY = "picojoules"
 
@@ -177,6 +180,8 @@ def _run_graph(subject: GraphSubject, config: Configuration) -> _Run:
 
 
 def _run_network(subject: NetworkSubject, config: Configuration) -> _Run:
+    from macaw.networks.compiled import CompiledNetwork, NetworkRun
+
     model, arrays = Path(subject.folder) / MODEL, files.read_arrays(subject.inputs)
     network = compiler.compile(model, device=config, dims=subject.dims or None, core=subject.core)
     run = network.run(arrays, max_cycles=subject.max_cycles)
