@@ -97,6 +97,14 @@ def refuse_overwriting(
                 raise InputError(f"{output} is an input: it is not overwritten", hint)
 
 
+def with_suffix(path: str | os.PathLike[str], suffix: str) -> Path:
+    """Return the path with another suffix. Raises `InputError` if it has no name, as `.`."""
+    try:
+        return Path(path).with_suffix(suffix)
+    except ValueError:
+        raise InputError(f"'{path}' is no name of a file") from None
+
+
 def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
     """Raise `InputError` if the paths of two outputs are the same file.
 

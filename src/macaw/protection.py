@@ -148,11 +148,11 @@ def unprotect(
 
 
 def note_path(order: FilePath) -> Path:
-    """Return the path of the note that belongs to a file of orders."""
-    try:
-        return Path(order).with_suffix(".toml")
-    except ValueError:
-        raise InputError(f"'{order}' is no name of a file") from None
+    """Return the path of the note that belongs to a file of orders.
+
+    Raises `InputError` if the path has no name of a file.
+    """
+    return files.with_suffix(order, ".toml")
 
 
 def check_paths(paths: Sequence[FilePath], order: FilePath) -> Path:

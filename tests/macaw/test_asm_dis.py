@@ -243,6 +243,15 @@ def test_a_device_that_is_none(macaw: Macaw, layer: Path) -> None:
     assert "no device is called 'huge'" in done.stderr
 
 
+@pytest.mark.once
+@pytest.mark.parametrize("command", ["asm", "concord"])
+@pytest.mark.parametrize("source", [".", ""])
+def test_a_source_without_a_name(macaw: Macaw, command: str, source: str) -> None:
+    done = macaw(command, source)
+    assert done.stderr == f"macaw: error: '{source}' is no name of a file\n"
+    assert done.returncode == 2
+
+
 @pytest.mark.parametrize("output", ["none/a.elf", "."])
 def test_an_output_that_cannot_be_written(macaw: Macaw, layer: Path, output: str) -> None:
     done = macaw("asm", layer, "-o", output)
