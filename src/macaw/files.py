@@ -146,6 +146,14 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         stream.write(data)
 
 
+def text_bytes(text: str) -> bytes:
+    """Return `text` in UTF-8. It may name a file; each byte of a name that is not UTF-8 gives `?`.
+
+    Python has such bytes as surrogates.
+    """
+    return text.encode("utf-8", "replace")
+
+
 def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
     """Replace each file (path, bytes) of `contents`; raise `InputError` if one cannot be written.
 

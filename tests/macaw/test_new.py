@@ -145,3 +145,20 @@ def test_the_command_line_replaces_what_the_folder_says(macaw: Macaw, tmp_path: 
     assert "3 cycles" in done.stderr
     assert macaw("run", ".", "--max-cycles", "1000").returncode == 0
     assert macaw("profile", ".", "--max-cycles", "1000").returncode == 0
+
+
+@pytest.mark.once
+def test_new_leaves_nothing_if_the_disk_is_full(tmp_path: Path) -> None:
+    """A file of more than 100 bytes cannot be written, as on a full disk."""
+    code = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+from macaw.cli import main
+main(["new", "more/demo"])
+"""
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr == "macaw: error: cannot write more/demo/README.md: File too large\n"
+    assert done.returncode == 2
+    assert list(tmp_path.iterdir()) == []

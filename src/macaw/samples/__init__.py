@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from macaw import files
 from macaw.errors import InputError
 
 # By the word of `--core`: what the program is.
@@ -28,7 +30,6 @@ EXERCISES = {
 HOME = Path(__file__).parent
 NAME = "@NAME@"  # in a README: the new folder's name
 README = "README.md"
-_NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
 def create_exercise(folder: Path, exercise: str) -> list[Path]:
@@ -56,12 +57,40 @@ def create(folder: Path, core: str) -> list[Path]:
     if not is_empty:
         what = "and is not empty" if folder.is_dir() else "and is no folder"
         raise InputError(f"{folder} exists, {what}", "choose another name")
+    contents = _contents(HOME / core)
+    name = files.text_bytes(folder.resolve().name)
+    contents[Path(README)] = contents[Path(README)].replace(NAME.encode(), name)
+    with _new_folders([folder, *(folder / path.parent for path in contents)]):
+        files.write_all([(folder / path, data) for path, data in contents.items()])
+    return list(contents)
+
+
+def _contents(home: Path) -> dict[Path, bytes]:
+    """Return the bytes of each file in and below a folder, by path relative to the folder."""
+    paths = (path for path in sorted(home.rglob("*")) if "__pycache__" not in path.parts)
+    return {path.relative_to(home): path.read_bytes() for path in paths if path.is_file()}
+
+
+@contextlib.contextmanager
+def _new_folders(folders: Iterable[Path]) -> Iterator[None]:
+    """Make the folders that do not exist, and remove them again if the block raises an error.
+
+    Raises `InputError` if a folder cannot be made.
+    """
+    made: list[Path] = []
     try:
-        shutil.copytree(HOME / core, folder, ignore=_NOT_COPIED, dirs_exist_ok=True)
-        readme = folder / README
-        text = readme.read_text("utf-8").replace(NAME, folder.resolve().name)
-        readme.write_text(text, "utf-8", newline="\n")
-    except (OSError, shutil.Error, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot make {folder}: {reason}") from None
-    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+        for folder in folders:
+            missing = [path for path in (folder, *folder.parents) if not path.exists()]
+            for path in reversed(missing):
+                try:
+                    path.mkdir()
+                except (OSError, ValueError) as error:
+                    reason = getattr(error, "strerror", None) or str(error)
+                    raise InputError(f"cannot make {path}: {reason}") from None
+                made.append(path)
+        yield
+    except BaseException:
+        for path in reversed(made):
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
