@@ -123,13 +123,15 @@ class Lowering:
 def write_sources(program: SourceFiles, path: Path) -> None:
     """Write the source to `path` and its files to the same folder.
 
-    Raises `InputError` if a file cannot be written.
+    Raises `InputError` if a file cannot be written. Then none of them is replaced.
     """
-    for name, array in program.files.items():
-        files.write_array(path.parent / name, array)
-    for name, text in program.texts.items():
-        files.write_bytes(path.parent / name, text.encode())
-    files.write_bytes(path, program.source.encode())
+    folder = path.parent
+    for name in (*program.files, *program.texts):
+        if files.text_bytes(name).decode() != name:
+            raise InputError(f"cannot write {path}: the file '{name}' needs a name in UTF-8")
+    arrays = ((folder / name, files.npy_bytes(array)) for name, array in program.files.items())
+    texts = ((folder / name, files.text_bytes(text)) for name, text in program.texts.items())
+    files.write_all([*arrays, *texts, (path, files.text_bytes(program.source))])
 
 
 def assemble_lowered(program: SourceFiles, name: str) -> Program:

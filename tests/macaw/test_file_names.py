@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from macaw.asm import elf
@@ -13,6 +15,7 @@ from macaw.asm.source import Source
 from tests.macaw.conftest import Macaw
 
 ODD = "odd\x1b[31m\x07\n\x9b2J.s"
+NO_UTF8 = os.fsdecode(b"f\xff\xe9.s")
 SHOWN = "odd\N{REPLACEMENT CHARACTER}[31m"
 TEXT = "        .core cp\n_start: lw a0, 1(zero)\n        ebreak\n"
 COMMANDS = [
@@ -68,3 +71,47 @@ def test_an_error_in_a_source_of_an_odd_name(macaw: Macaw, tmp_path: Path) -> No
     assert "\x1b" not in said
     (found,) = json.loads(macaw("asm", ODD, "--diagnostics", "json").stderr)
     assert found["file"].startswith(SHOWN)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("profile", "FILE", "--json", "out"),
+        ("profile", "FILE", "--html", "out"),
+        ("profile", "FILE", "--perfetto", "out"),
+        ("annotate", "FILE", "--json", "out"),
+        ("sweep", "FILE", "--set", "cp.alu_cycles=1", "--json", "out"),
+        ("sweep", "FILE", "--set", "cp.alu_cycles=1", "--csv", "out"),
+        ("sweep", "FILE", "--set", "cp.alu_cycles=1", "--html", "out"),
+    ],
+    ids=" ".join,
+)
+def test_a_name_that_is_no_utf8_in_a_file(macaw: Macaw, tmp_path: Path, words: list[str]) -> None:
+    """In a file, `?` stands for each byte that is not UTF-8."""
+    text = "        .core cp\n_start: li a7, 93\n        li a0, 0\n        ecall\n"
+    (tmp_path / NO_UTF8).write_text(text)
+    done = macaw(*(word.replace("FILE", NO_UTF8) for word in words))
+    assert (done.returncode, done.stderr) == (0, "")
+    data = (tmp_path / "out").read_bytes()
+    if "--perfetto" not in words:
+        data.decode()
+    if words[0] != "sweep" or "--html" in words:
+        assert b"f??.s" in data
+
+
+@pytest.mark.once
+def test_a_folder_whose_name_is_no_utf8(macaw: Macaw, tmp_path: Path) -> None:
+    assert macaw("new", NO_UTF8).returncode == 0
+    assert (tmp_path / NO_UTF8 / "README.md").read_text("utf-8").startswith("# f??.s\n")
+    assert macaw("test", NO_UTF8).returncode == 0
+
+
+@pytest.mark.once
+def test_a_source_names_no_file_whose_name_is_no_utf8(macaw: Macaw, tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.ones((8, 16), np.int8))
+    done = macaw("lower", "spmv", "-w", "w.npy", "-o", NO_UTF8)
+    assert done.returncode == 2
+    assert done.stderr.startswith("macaw: error: cannot write f")
+    assert done.stderr.endswith(".w.npy' needs a name in UTF-8\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["w.npy"]

@@ -118,7 +118,7 @@ def command(
         if json_file == "-":
             click.echo(text)
             return EXIT_SUCCESS
-        files.write_all([(json_file, text.encode() + b"\n")])
+        files.write_all([(json_file, files.text_bytes(text) + b"\n")])
     shown = Choice(sort or "", limit, percent / 100, CONTEXT if context is None else context)
     screen = console.stdout()
     print_annotation(part, screen, shown, own=bool(cores), by_core=by_core, plain=is_plain())

@@ -300,7 +300,7 @@ def _write(
     contents: list[tuple[str, bytes]] = []
     text = json.dumps(to_json(profile), ensure_ascii=False)
     if json_file not in (None, "-"):
-        contents.append((str(json_file), text.encode() + b"\n"))
+        contents.append((str(json_file), files.text_bytes(text) + b"\n"))
     if perfetto_file is not None:
         from macaw.profiling import perfetto
 
@@ -309,7 +309,8 @@ def _write(
         from macaw.profiling import html
         from macaw.profiling.page_lines import source_texts
 
-        contents.append((html_file, html.page(profile, source_texts(program)).encode()))
+        page = html.page(profile, source_texts(program))
+        contents.append((html_file, files.text_bytes(page)))
     files.write_all(contents)
     if json_file == "-":
         click.echo(text)

@@ -162,11 +162,11 @@ def command(
             click.echo(text(sweep).rstrip("\n"))
             printed = True
         elif path is not None:
-            files.write_bytes(path, text(sweep).rstrip("\n").encode() + b"\n")
+            files.write_bytes(path, files.text_bytes(text(sweep).rstrip("\n")) + b"\n")
     if html_file is not None:
         from macaw.sweeps import html
 
-        files.write_bytes(html_file, html.page(sweep).encode())
+        files.write_bytes(html_file, files.text_bytes(html.page(sweep)))
     if not printed:
         front = [name.strip() for name in pareto.split(",")] if pareto else []
         click.echo(tables.table(sweep, metrics, front, limit, plain=is_plain()))

@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any
 
 from macaw.errors import InputError
+from macaw.files import text_bytes
 from macaw.profiling.model import Group, Profile, Series, Slice, Track
 from macaw.profiling.slice_levels import stack_slices
 
@@ -74,7 +75,7 @@ class _Writer:
         track.uuid = PROCESS
         track.child_ordering = self.protos.TrackDescriptor.EXPLICIT
         track.process.pid = PROCESS
-        track.process.process_name = f"{profile.program} on {profile.device}"
+        track.process.process_name = text_bytes(f"{profile.program} on {profile.device}")
         self._write(packet)
 
     def _core(self, core: Track, parent: int, place: int, *, alone: bool) -> None:
@@ -121,7 +122,7 @@ class _Writer:
         kinds = self.protos.TrackEvent
         for begin, end, name, item in slices:
             packet = self._event(track, begin, kinds.TYPE_SLICE_BEGIN)
-            packet.track_event.name = name
+            packet.track_event.name = text_bytes(name)
             if item is not None:
                 self._about(packet.track_event, item)
             self._write(packet)
@@ -131,7 +132,7 @@ class _Writer:
         """Add the source position and the counters of a slice to an event."""
         file, _, line = item.place.rpartition(":")
         if file and line.isdecimal():
-            event.source_location.file_name = file
+            event.source_location.file_name = text_bytes(file)
             event.source_location.line_number = int(line)
         numbers: dict[str, int | float] = {
             "first": item.first,
