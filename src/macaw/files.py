@@ -163,7 +163,7 @@ def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
         for path, data in contents:
             stream = stack.enter_context(replace_file(path))
             stream.write(data)
-            stream.flush()  # an error comes here, before the first file is replaced
+            stream.close()  # an error comes here, before the first file is replaced
 
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:

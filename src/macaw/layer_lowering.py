@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def write_sources(program: SourceFiles, path: Path) -> None:
             raise InputError(f"cannot write {path}: the file '{name}' needs a name in UTF-8")
     arrays = ((folder / name, files.npy_bytes(array)) for name, array in program.files.items())
     texts = ((folder / name, files.text_bytes(text)) for name, text in program.texts.items())
-    files.write_all([*arrays, *texts, (path, files.text_bytes(program.source))])
+    files.write_all(chain(arrays, texts, [(path, files.text_bytes(program.source))]))
 
 
 def assemble_lowered(program: SourceFiles, name: str) -> Program:

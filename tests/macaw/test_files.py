@@ -49,6 +49,18 @@ def test_a_full_disk_leaves_all_files_of_a_group(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
+def test_a_group_may_have_more_files_than_a_process_may_open(tmp_path: Path) -> None:
+    import resource
+
+    usual = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, usual[1]))
+    try:
+        files.write_all((tmp_path / str(number), b"new") for number in range(200))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, usual)
+    assert len(list(tmp_path.iterdir())) == 200
+
+
 def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(b"old")
     (tmp_path / "link").symlink_to("real")
