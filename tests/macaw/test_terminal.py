@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from macaw.terminal.progress_bar import DELAY
-from tests.macaw.conftest import ROOT
+from tests.macaw.conftest import ROOT, Macaw
 from tests.macaw.terminal import Terminal
 
 Source = Callable[[str], Path]
@@ -26,6 +26,24 @@ def source(tmp_path: Path) -> Source:
         return tmp_path / "p.s"
 
     return write
+
+
+def test_control_c_during_the_first_imports(tmp_path: Path) -> None:
+    """The first module that the command imports raises what Ctrl-C raises."""
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
+    words = [sys.executable, "-m", "macaw", "isa"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "macaw: interrupted\n"
+
+
+@pytest.mark.parametrize("words", [("run", "--stats"), ("profile",), ("annotate",)])
+def test_a_width_of_zero_is_an_unknown_width(
+    macaw: Macaw, layer: Path, words: tuple[str, ...]
+) -> None:
+    said = [macaw(*words, layer.parent, COLUMNS=columns) for columns in ("0", "80")]
+    assert said[0].stdout == said[1].stdout != ""
+    assert said[0].stderr == said[1].stderr
 
 
 def test_a_long_run_shows_a_bar_and_control_c_says_how_far_it_was(source: Source) -> None:

@@ -41,12 +41,16 @@ def stdout() -> Console:
 
 
 def _console(*, stderr: bool) -> Console:
+    from shutil import get_terminal_size  # late, because it imports compressors
+
     from rich.console import Console
     from rich.table import Table
 
     class Unmarked(Console):  # names of models and files may contain brackets
         def __init__(self, **options: Any) -> None:
             super().__init__(stderr=stderr, highlight=False, markup=False, **options)
+            if self.width < 1:  # COLUMNS=0: unknown, as for `shutil.get_terminal_size`
+                self.width = get_terminal_size().columns
 
         def on_broken_pipe(self) -> None:
             raise  # BrokenPipeError again: rich itself would exit with 1
