@@ -221,9 +221,10 @@ def test_progress_is_a_line(
     with plain.plain_from_environment():
         plain.choose_plain()
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-        with ProgressBar("images", 360) as bar:
-            bar.count = 12
-            bar.note = lambda: "cycle 5"
+        bar = ProgressBar("images", 360)
+        bar.count = 12
+        bar.note = lambda: "cycle 5"
+        with bar:
             text = ""
             while text.count("\n") < 2:
                 text += capsys.readouterr().err
