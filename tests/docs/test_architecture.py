@@ -26,6 +26,20 @@ def test_imports_go_one_way() -> None:
         assert all(BELOW[other] < BELOW[room] for other in others), (room, others)
 
 
+def test_what_lowering_imports_of_the_emulator_is_named() -> None:
+    (row,) = (line for line in TEXT.splitlines() if line.startswith("| `lowering`"))
+    named = [path.removesuffix(".py") for path in re.findall(r"`(emu/[\w./]+)`", row)]
+    statement = re.compile(r"^ *from macaw\.(emu(?:\.[\w.]+| import \w+))", re.M)
+    used = {
+        re.sub(r"\.| import ", "/", module)
+        for path in (ROOT / "src/macaw/lowering").rglob("*.py")
+        for module in statement.findall(path.read_text("utf-8"))
+    }
+    covered = {x: [y for y in named if f"{x}/".startswith(f"{y}/")] for x in used}
+    assert [x for x, names in covered.items() if not names] == []
+    assert {name for names in covered.values() for name in names} == set(named)
+
+
 def test_each_dependency_is_named_with_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"].values()
