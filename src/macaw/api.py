@@ -124,7 +124,28 @@ def _sources(sources: Sequence[FilePath | Source]) -> list[str | Path | Source]:
         if not isinstance(item, Source) and Path(item).suffix.lower() in _C:
             hint = "a C compiler makes an object of it, a linker an executable (docs/c.md)"
             raise InputError(f"{os.fspath(item)} is C, no assembly source", hint)
-    return [item if isinstance(item, Source) else os.fspath(item) for item in sources]
+    return [item if isinstance(item, Source) else _named_source(item) for item in sources]
+
+
+def _named_source(path: FilePath) -> str | Source:
+    """Return the path of a source, but the source itself if it is in a pipe."""
+    if not reading.is_pipe(path):
+        return os.fspath(path)
+    return _piped_source(path, read_bytes(path, reading.MOST_SOURCE))
+
+
+def _piped_source(path: FilePath, data: bytes) -> Source:
+    """Return the source with the bytes of a pipe, whose files are below the current folder.
+
+    Raises `InputError` if the bytes are not UTF-8.
+    """
+    from macaw.asm.source import Source
+
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    return Source(text, os.fspath(path), Path.cwd())
 
 
 @check_arguments(**_ASSEMBLING)
@@ -250,16 +271,11 @@ def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:
     a second time.
     """
     from macaw.asm import elf
-    from macaw.asm.source import Source
 
     data = read_bytes(path, reading.MOST_SOURCE)
     if data[:4] == ELF_MAGIC:
         return elf.read(data)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
-    return assemble(Source(text, os.fspath(path), Path.cwd()), device=device)
+    return assemble(_piped_source(path, data), device=device)
 
 
 @check_arguments(

@@ -105,6 +105,14 @@ def with_suffix(path: str | os.PathLike[str], suffix: str) -> Path:
         raise InputError(f"'{path}' is no name of a file") from None
 
 
+def named_after(source: str | os.PathLike[str], suffix: str) -> Path:
+    """Return the path of the output of a source: beside it, for a pipe in the current folder.
+
+    Raises `InputError` if the source's path has no name.
+    """
+    return with_suffix(Path(source).name if reading.is_pipe(source) else source, suffix)
+
+
 def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
     """Raise `InputError` if the paths of two outputs are the same file.
 

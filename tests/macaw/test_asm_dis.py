@@ -8,6 +8,7 @@ import pytest
 
 from macaw import api
 from macaw.errors import InputError
+from tests.macaw.command_runs import run_apart
 from tests.macaw.conftest import ROOT, Macaw
 
 Source = Callable[..., Path]
@@ -241,6 +242,19 @@ def test_a_device_that_is_none(macaw: Macaw, layer: Path) -> None:
     done = macaw("asm", layer, "--device", "huge")
     assert done.returncode == 2
     assert "no device is called 'huge'" in done.stderr
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [(["asm"], "stdin.elf"), (["asm", "-c"], "stdin.o"), (["header", "-o", "m.h"], "m.h")],
+)
+def test_a_source_from_a_pipe(layer: Path, options: list[str], written: str) -> None:
+    """Its files, and an output without a name, are in the current folder."""
+    folder, before = layer.parent, set(layer.parent.iterdir())
+    done = run_apart([*options, "/dev/stdin"], folder, text=layer.read_text("utf-8"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert set(folder.iterdir()) - before == {folder / written}
 
 
 @pytest.mark.once

@@ -103,13 +103,13 @@ def command(
     from macaw import api
     from macaw.asm.diagnostics import AssemblyError
     from macaw.asm.relocatable import Relocatable
-    from macaw.files import refuse_same_file, with_suffix, write_bytes
+    from macaw.files import named_after, refuse_same_file, write_bytes
     from macaw.terminal.diagnostics_output import print_diagnostics
     from macaw.terminal.progress_bar import ProgressBar
 
     refuse_other_files(sources)
     _check_format(memory, format, relocatable, script)
-    target = output or with_suffix(sources[0], ".o" if relocatable else f".{format}")
+    target = output or named_after(sources[0], ".o" if relocatable else f".{format}")
     beside = None if listing == "-" else listing
     others = {"--listing": beside, "--ld-script": script}
     inputs = [*sources, *([device] if device else [])]

@@ -97,7 +97,7 @@ def command(
     from macaw.terminal import console
     from macaw.terminal.progress_bar import ProgressBar
 
-    target_file = Path(output or files.with_suffix(file, ".py"))
+    target_file = Path(output or files.named_after(file, ".py"))
     outputs = [target_file, *map(Path, pictures)]
     kinds = [path.suffix.lower().lstrip(".") for path in outputs[1:]]
     for kind, path in zip(kinds, pictures, strict=True):
