@@ -331,12 +331,15 @@ def run_screen(interpreter: Interpreter, lines: Iterable[str]) -> None:
     from macaw.debugger.views.area import ASCII, UNICODE
 
     folder = state_folder()
-    interpreter.arrangement.take(_read_layout(folder / LAYOUT))
+    if folder is not None:
+        interpreter.arrangement.take(_read_layout(folder / LAYOUT))
     if interpreter.context.other is not None:
         interpreter.arrangement.show(OF_TWO)
     history = history_file()
 
     def keep(arrangement: Mapping[str, Any]) -> None:
+        if folder is None:
+            return
         with contextlib.suppress(InputError):  # without a writable folder the layout is lost
             files.write_bytes(str(folder / LAYOUT), json.dumps(arrangement, indent=1).encode())
 
@@ -349,7 +352,10 @@ def history_file() -> Path | None:
 
     Returns None if the file cannot be written.
     """
-    path = state_folder() / HISTORY
+    folder = state_folder()
+    if folder is None:
+        return None
+    path = folder / HISTORY
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
@@ -358,10 +364,16 @@ def history_file() -> Path | None:
     return path
 
 
-def state_folder() -> Path:
-    """Return the folder for the debugger's layout and history ($XDG_STATE_HOME/macaw)."""
+def state_folder() -> Path | None:
+    """Return the folder for the debugger's layout and history ($XDG_STATE_HOME/macaw).
+
+    Returns None if the user has no home folder.
+    """
     base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "macaw"
+    try:
+        return (Path(base) if base else Path.home() / ".local" / "state") / "macaw"
+    except RuntimeError:
+        return None
 
 
 def _read_layout(path: Path) -> Mapping[str, Any]:

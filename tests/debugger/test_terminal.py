@@ -107,6 +107,23 @@ def test_a_session_with_a_resize(tmp_path):
     assert "stepi 3" in (tmp_path / "macaw/debugger-history").read_text()
 
 
+@pytest.mark.parametrize("options", [[], ["--plain"]], ids=repr)
+def test_a_user_without_a_home_folder(tmp_path, options):
+    """The debugger works, and stores nothing. A start-up file makes Python find no home folder."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import pathlib\n\n\ndef home():\n    raise RuntimeError\n\n\npathlib.Path.home = home\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    terminal = Terminal(tmp_path, *options, PYTHONPATH=path, XDG_STATE_HOME="")
+    terminal.until("(macaw)")
+    terminal.child.send("stepi 3\r")
+    terminal.until("3 steps done at cycle 2")
+    terminal.child.send("quit\r")
+    terminal.child.expect(pexpect.EOF)
+    terminal.child.close()
+    assert terminal.child.exitstatus == 0
+
+
 def test_without_colours_and_without_unicode(tmp_path):
     terminal = Terminal(tmp_path, "-e", "stepi 3", NO_COLOR="1", PYTHONIOENCODING="ascii")
     assert terminal.until("3 steps done at cycle 2", "F1 help", "- 1 code cp ---").isascii()
