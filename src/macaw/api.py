@@ -92,8 +92,8 @@ def assemble(
     listing. With `gnu`, statements before the first `.core` of a source belong to cp, the command
     processor.
 
-    Raises `AssemblyError` with all errors, `InputError` for a file that cannot be read and
-    `ConfigError` for an invalid device.
+    Raises `AssemblyError` with all errors, among them files that cannot be read. Raises
+    `InputError` for arguments that are no sources, `ConfigError` for an invalid device.
     """
     from macaw.asm import assembler
 

@@ -18,10 +18,11 @@ FORMAT = 2  # version of net.json; since 2, tensors may be columns of others
 
 def read_description(path: Path) -> dict[str, Any]:
     """Return the contents of a net.json. Raises `InputError` if it cannot be read or is wrong."""
-    try:
-        import json
+    import json
 
-        description = json.loads(files.read_bytes(path))
+    data = files.read_bytes(path)
+    try:
+        description = json.loads(data)
     except ValueError as error:
         raise InputError(f"{path} is no JSON: {error}") from None
     if not isinstance(description, dict) or "format" not in description:
