@@ -6,6 +6,7 @@ A write replaces an existing file in one step. If the write fails, the old file 
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,7 +54,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with target.open("wb") as stream:
                 yield stream
             return
-        target = target.resolve()  # keep a symbolic link
+        target = _resolve(target)  # keep a symbolic link
         # `tempfile` would do the same, but its imports take as long as the rest of a short command.
         temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
         handle = os.open(temporary, _NEW_FILE, 0o600)
@@ -70,6 +71,14 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as error:
         reason = _error_text(error) if isinstance(error, OSError) else str(error)
         raise InputError(f"cannot write {path}: {reason}") from None
+
+
+def _resolve(path: Path) -> Path:
+    """Return the file to which a path leads. Raises `OSError` if links lead in a circle."""
+    try:
+        return path.resolve()
+    except RuntimeError:  # since Python 3.13 an `OSError`
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
 
 
 def _permissions(target: Path) -> int:

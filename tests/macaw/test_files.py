@@ -69,6 +69,13 @@ def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_bytes() == b"new"
 
 
+def test_links_in_a_circle(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(InputError, match=r"^cannot write .*a: Too many levels of symbolic links$"):
+        files.write_bytes(tmp_path / "a", b"")
+
+
 def test_what_is_no_plain_file_is_written_in_place() -> None:
     files.write_bytes(os.devnull, b"gone")
     assert not Path(os.devnull).is_file()

@@ -11,6 +11,7 @@ import pytest
 
 from macaw.asm import equivalence
 from macaw.cli import run_command
+from tests.macaw.command_runs import run_apart
 from tests.macaw.conftest import ROOT, Macaw
 from tests.tree_copies import PYTHON_PATH
 
@@ -76,6 +77,14 @@ def test_standard_input() -> None:
     done = fed(LOOSE.encode(), "--check")
     assert (done.returncode, done.stdout) == (1, b"<stdin>\n")
     assert fed(LOOSE.encode(), "--diff").stdout.startswith(b"--- <stdin>\n")
+
+
+def test_a_pipe_is_not_written(tmp_path: Path) -> None:
+    done = run_apart(["fmt", "/dev/stdin"], tmp_path, text=LOOSE)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("macaw: error: /dev/stdin is a pipe, not a file\nhint: `-` is")
+    done = run_apart(["fmt", "/dev/stdin", "--check"], tmp_path, text=LOOSE)
+    assert (done.returncode, done.stdout) == (1, "/dev/stdin\n")
 
 
 def test_a_folder_stands_for_its_sources(macaw: Macaw, source: Source, tmp_path: Path) -> None:

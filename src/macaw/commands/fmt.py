@@ -22,9 +22,10 @@ _STDIN = "-"
 def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
     """Format FILEs and print the names of the files that changed.
 
-    Only blanks and empty lines change. A folder means all .s files in it. - means standard input,
-    whose formatted text goes to standard output. A file is written only if its statements stay the
-    same. If it can be assembled without other files, its program must stay the same, too.
+    Only blanks and empty lines change. A folder means all .s files in and below it. - means
+    standard input, whose formatted text goes to standard output. A file is written only if its
+    statements stay the same. If it can be assembled without other files, its program must stay the
+    same, too.
     """
     from macaw.terminal import console
 
@@ -94,6 +95,8 @@ def _format_file(path: str, *, check: bool, diff: bool) -> bool:
         return False
     elif formatted_data != data:
         if not check:
+            if reading.is_pipe(path):
+                raise InputError(f"{name} is a pipe, not a file", f"`{_STDIN}` is standard input")
             _check_same_program(before, after, path)
             write_bytes(path, formatted_data)
         click.echo(name)
