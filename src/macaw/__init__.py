@@ -155,10 +155,20 @@ __all__ = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the module of a public name when the name is first used (PEP 562)."""
+    """Import the module of a public name when the name is first used (PEP 562).
+
+    Without the package onnx, a few names are no attributes, so that `help(macaw)` works.
+    """
     if name not in _HOMES:
         raise AttributeError(f"module 'macaw' has no attribute '{name}'")
-    value = getattr(import_module(_HOMES[name]), name)
+    try:
+        module = import_module(_HOMES[name])
+    except ModuleNotFoundError as error:
+        if error.name != "onnx":
+            raise
+        hint = "pip install 'macaw-npu[onnx]'"
+        raise AttributeError(f"macaw.{name} needs the package onnx: {hint}") from None
+    value = getattr(module, name)
     _add_html()
     return value
 

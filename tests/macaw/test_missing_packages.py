@@ -68,3 +68,27 @@ def test_a_sweep_of_a_program_needs_no_onnx(tmp_path: Path) -> None:
     output, errors = without_onnx([sweep], tmp_path)
     assert errors.endswith("status 0\n")
     assert "cp.alu_cycles" in output
+
+
+@pytest.mark.once
+def test_the_public_names_can_be_listed_without_onnx() -> None:
+    """As `help(macaw)` lists them; a name that needs onnx is no attribute, and says why."""
+    code = """
+import inspect, sys
+sys.modules["onnx"] = None
+import macaw
+missing = {*macaw.__all__} - dict(inspect.getmembers(macaw)).keys()
+print(*sorted(missing))
+print(hasattr(macaw, "sweep"), hasattr(macaw, "compile"), hasattr(macaw, "load_network"))
+macaw.CompiledNetwork
+"""
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [
+        "CompiledNetwork NetworkRun NnpLayer NnpNetwork NnpRun",
+        "True True True",
+    ]
+    assert done.stderr.splitlines()[-1] == (
+        "AttributeError: macaw.CompiledNetwork needs the package onnx:"
+        " pip install 'macaw-npu[onnx]'"
+    )
