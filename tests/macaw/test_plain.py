@@ -213,6 +213,31 @@ def test_it_ends_with_the_command(tmp_path: Path) -> None:
     assert not plain.is_plain()
 
 
+def test_the_bar_of_a_command_with_plain_is_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bar begins before the option --plain is read. Here it appears right after that."""
+    shown: list[str] = []
+
+    def choose() -> None:
+        bar = progress_bar.present_bar()
+        assert bar is not None
+        shown.append(type(bar).__name__)
+        monkeypatch.setattr(bar, "_show", lambda: shown.append("bar"))
+        monkeypatch.setattr(bar, "_print_line", lambda: shown.append("line"))
+        print_lines = bar.print_lines
+
+        def print_lines_now() -> None:
+            print_lines()
+            bar._appear()
+
+        monkeypatch.setattr(bar, "print_lines", print_lines_now)
+
+    monkeypatch.setattr(plain, "choose_plain", choose)
+    assert run_here(["isa", "add", "--plain"], tmp_path).returncode == 0
+    assert shown == ["CommandBar", "line"]
+
+
 def test_progress_is_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ import click
 
 from macaw.commands import suggestions
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
-from macaw.terminal import plain
+from macaw.terminal import plain, progress_bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -258,6 +258,9 @@ def dims_option(owner: str) -> Callable[[Command], Command]:
 def _choose_plain(_ctx: click.Context, _option: click.Parameter, value: bool) -> bool:
     if value:
         plain.choose_plain()
+        bar = progress_bar.present_bar()
+        if bar is not None:  # that of the command, which began before its options were read
+            bar.print_lines()
     return value
 
 

@@ -39,6 +39,7 @@ class ProgressBar:
         self.note: Callable[[], str] = str
         self._lock = threading.Lock()
         self._open = False
+        self._prints_lines = False
         self._timer: threading.Timer | None = None
         self._progress: Progress | None = None
         self.begin = 0.0
@@ -60,8 +61,18 @@ class ProgressBar:
         Plain output has no bar: its first line about the progress is printed at that time instead.
         """
         if sys.stderr.isatty() and not self._has_ended:
-            self._open = True
-            self._start_timer(DELAY, self._print_line if is_plain() else self._show)
+            self._open, self._prints_lines = True, is_plain()
+            self._start_timer(DELAY, self._appear)
+
+    def _appear(self) -> None:
+        if self._prints_lines:
+            self._print_line()
+        else:
+            self._show()
+
+    def print_lines(self) -> None:
+        """Print lines instead of the bar, because plain output was chosen after the bar began."""
+        self._prints_lines = True
 
     def _start_timer(self, delay: float, act: Callable[[], None]) -> None:
         self._timer = threading.Timer(delay, act)
@@ -104,6 +115,11 @@ class ProgressBar:
                 parts = (" ".join(part.split()) for part in (count, self.note(), seconds))
                 print(f"{self.what}: {', '.join(filter(None, parts))}", file=sys.stderr, flush=True)
                 self._start_timer(LINES_APART, self._print_line)
+
+
+def present_bar() -> ProgressBar | None:
+    """Return the innermost bar that has begun, or None."""
+    return _INNERMOST.get()
 
 
 class CommandBar(ProgressBar):
