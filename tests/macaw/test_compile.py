@@ -19,6 +19,8 @@ from macaw.lowering.net.network import ProductLayer
 from macaw.lowering.onnx import reference
 from macaw.networks import report as network_report
 from tests.lowering.net.models import ModelBuilder, real_model, residual_model, small_model
+from tests.lowering.onnx.models import NODE
+from tests.lowering.onnx.models import model as onnx_model
 from tests.macaw.command_runs import run_here
 
 pytestmark = pytest.mark.once
@@ -278,6 +280,19 @@ def test_a_network_of_one_table(image):
     assert [layer.report.operator for layer in run.layers] == ["table"]
     steps = np.clip(np.rint(image / np.float32(2.0**-5)), -128, 127)
     np.testing.assert_array_equal(run.outputs["y"], np.clip(2 * steps, -128, 127) / 32)
+
+
+@pytest.mark.parametrize("operator", ["Add", "Sub", "Mul"])
+def test_a_tensor_of_int16_and_itself(operator):
+    """A sum, difference and product of an int16 tensor with itself are right."""
+    nodes = [NODE(operator, ["x", "x"], ["y"], "twice")]
+    made = onnx_model(nodes, {"x": (1, 3, 5, 4)}, {"y": ((1, 3, 5, 4), 1)})
+    data = np.random.default_rng(5).normal(size=(4, 3, 5, 4)).astype(np.float32)
+    quantised = macaw.quantise(made, data, layers={"twice": "int16"})
+    run = macaw.compile(quantised.model, device="tiny").run(x=data[:1])
+    assert [layer.equal for layer in run.layers] == [True]
+    (wanted,) = onnxruntime.InferenceSession(made.SerializeToString()).run(None, {"x": data[:1]})
+    np.testing.assert_allclose(run.outputs["y"], wanted, atol=2e-3)
 
 
 def test_columns_that_cannot_be_are_refused(compiled, tmp_path):

@@ -193,24 +193,24 @@ def quotient_of_lrn(node: Node) -> Steps | None:
 def formula(node: Node, constants: Mapping[str, NDArray[Any] | None]) -> Steps | None:
     """Return the operations in binary32 (steps) that compute a node's function.
 
-    The node has one or two inputs that are no constants; for these, `constants` has None. The
-    result is None if no steps are known for the node.
+    The node has one or two inputs that are no constants; for these, `constants` has None. If both
+    are the same value, there is only one variable. The result is None if no steps are known for the
+    node.
     """
     rule = _RULES.get(node.operator)
     operands: list[int | float] = []
-    number = 0
+    variables: dict[str, int] = {}
     for name in node.inputs:
         array = constants.get(name) if name else None
         if not name:
             operands.append(math.nan)
         elif array is None:
-            operands.append(number)
-            number += 1
+            operands.append(variables.setdefault(name, len(variables)))
         elif array.size != 1 or array.dtype != np.float32:
             return None
         else:
             operands.append(float(array.reshape(-1)[0]))
-    if rule is None or not 1 <= number <= 2 or len(node.outputs) != 1:
+    if rule is None or not 1 <= len(variables) <= 2 or len(node.outputs) != 1:
         return None
     steps: Steps | None = rule(node, operands)
     limits = node.attributes.get("activation_range")
