@@ -109,6 +109,21 @@ def test_functions_of_real_numbers():
     np.testing.assert_allclose(run.outputs["y"], expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("keep", [0, 1])
+def test_a_mean_over_the_images_of_a_batch(keep):
+    """The mean over axis 0 has the elements in the model's order, also without this axis."""
+    nodes = [NODE("Relu", ["x"], ["r"]), NODE("ReduceMean", ["r", "axes"], ["y"], keepdims=keep)]
+    shape = (1, 3, 4, 5)[1 - keep :]
+    made = onnx_model(nodes, {"x": (2, 3, 4, 5)}, {"y": (shape, 1)}, axes=np.array([0]))
+    x = np.random.default_rng(2).normal(size=(4, 2, 3, 4, 5)).astype(np.float32)
+    quantised = macaw.quantise(made, x, layers={"r": "int8", "y": "int8"})
+    run = macaw.compile(quantised.model, device="tiny").run(x=x[0])
+    assert [layer.report.name for layer in run.layers if not layer.equal] == []
+    session = onnxruntime.InferenceSession(quantised.model.SerializeToString())
+    (wanted,) = session.run(None, {"x": x[0]})
+    np.testing.assert_array_equal(run.outputs["y"], wanted)
+
+
 @pytest.mark.parametrize(
     ("nodes", "constants", "text"),
     [

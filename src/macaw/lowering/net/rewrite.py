@@ -202,15 +202,17 @@ class _Rewriter(Rewriting):
     def _turned(self, layer: PoolLayer) -> bool:
         """Append a pool between transposes, so that the pool reduces the device's first axes.
 
-        The core vc can reduce no other axes. Return False if the pool can stay as it is.
+        The core vc can reduce no other axes. A pool that reduces the batch gets no transposes.
+        Return False if the pool can stay as it is.
         """
         x, result = (self.tensors[name] for name in (*layer.inputs, *layer.outputs))
         rank = len(x.shape)
-        if not rank > 1 or (x.shape[0] != 1 and 0 in layer.axes):
+        if not rank > 1:
             return False
         there = [axis for axis in device_order(rank) if x.shape[axis] > 1]
         chosen = [axis for axis in there if axis in layer.axes]
-        turns = there[: len(chosen)] != chosen
+        of_batch = x.shape[0] != 1 and 0 in layer.axes
+        turns = not of_batch and there[: len(chosen)] != chosen
         if not turns and (layer.keep or rank != 4):
             return False
         turn = list(range(rank))  # for each axis of the transposed tensor, the axis of the input
