@@ -21,6 +21,7 @@ from macaw.networks import report as network_report
 from tests.lowering.net.models import ModelBuilder, real_model, residual_model, small_model
 from tests.lowering.onnx.models import NODE
 from tests.lowering.onnx.models import model as onnx_model
+from tests.lowering.onnx.running import runtime_outputs
 from tests.macaw.command_runs import run_here
 
 pytestmark = pytest.mark.once
@@ -293,6 +294,32 @@ def test_a_tensor_of_int16_and_itself(operator):
     assert [layer.equal for layer in run.layers] == [True]
     (wanted,) = onnxruntime.InferenceSession(made.SerializeToString()).run(None, {"x": data[:1]})
     np.testing.assert_allclose(run.outputs["y"], wanted, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("operator", "shape"), [("Identity", (1, 3, 8, 8)), ("Reshape", (1, 24, 8))]
+)
+def test_an_output_may_have_the_bytes_of_an_input(operator, shape, tmp_path):
+    """An output that is an input of the model under another name or shape is an output, too."""
+    nodes = [
+        NODE(operator, ["x", "s"][: 1 + (operator == "Reshape")], ["same"], "a"),
+        NODE("Conv", ["x", "w"], ["y"], "conv"),
+    ]
+    rng = np.random.default_rng(6)
+    constants = {"w": rng.normal(size=(2, 3, 1, 1)).astype(np.float32), "s": np.array([1, 24, -1])}
+    outputs = {"same": (shape, 1), "y": ((1, 2, 8, 8), 1)}
+    made = onnx_model(nodes, {"x": (1, 3, 8, 8)}, outputs, **constants)
+    data = rng.normal(size=(4, 3, 8, 8)).astype(np.float32)
+    quantised = macaw.quantise(made, data)
+    network = macaw.compile(quantised.model, device="tiny")
+    run = network.run(x=data[:1])
+    for name, wanted in zip(outputs, runtime_outputs(quantised.model, x=data[:1]), strict=True):
+        np.testing.assert_array_equal(run.outputs[name], wanted)
+    network.write(tmp_path / "net")
+    np.save(tmp_path / "x.npy", data[:1])
+    words = ("run", "net", "-i", "x=x.npy", "-o", "same=same.npy")
+    assert run_here(words, tmp_path).returncode == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "same.npy"), run.outputs["same"])
 
 
 def test_columns_that_cannot_be_are_refused(compiled, tmp_path):

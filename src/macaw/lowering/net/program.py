@@ -163,7 +163,9 @@ def _main(
         device = '"device.toml"'
         texts["device.toml"] = config.to_toml()
     out.put(f".device {device}")
-    for direction, tensors in ((".input", network.inputs), (".output", network.outputs)):
+    # a tensor that is an input, too, is no output of the program: the host has its elements
+    outputs = [name for name in network.outputs if name not in network.inputs]
+    for direction, tensors in ((".input", network.inputs), (".output", outputs)):
         for name in tensors:
             out.put(f"{direction} {_typed(names[name], network.tensors[name])}", name)
     _put_tensors(out, network, arena, names)
