@@ -525,3 +525,16 @@ def test_nodes_may_share_a_name_and_products_may_be_of_vectors():
     (wanted,) = outputs_of(made, x=x[0])
     assert outputs_of(result.model, x=x[0])[0] == pytest.approx(wanted, abs=0.5)
     assert runtime_outputs(result.model, x=x[0])[0] == pytest.approx(wanted, abs=0.5)
+
+
+def test_an_output_may_be_a_constant():
+    """A constant that is an output stays an output of the quantised model."""
+    nodes = [NODE("Conv", ["x", "w"], ["y"]), NODE("Identity", ["w"], ["k"])]
+    outputs = {"y": ((1, 2, 4, 4), TensorProto.FLOAT), "k": ((2, 3, 1, 1), TensorProto.FLOAT)}
+    made = model(nodes, {"x": (1, 3, 4, 4)}, outputs, w=numbers(2, 3, 1, 1))
+    result = macaw.quantise(made, numbers(2, 3, 4, 4))
+    onnx.checker.check_model(result.model, full_check=True)
+    x = numbers(1, 3, 4, 4)
+    np.testing.assert_array_equal(
+        runtime_outputs(result.model, x=x)[1], runtime_outputs(made, x=x)[1]
+    )

@@ -26,7 +26,7 @@ def model_of(graph: Graph, name: str) -> onnx.ModelProto:
         # row-major, and without a dimension if the value has none
         numpy_helper.from_array(np.asarray(value.array, order="C"), key)
         for key, value in whole.values.items()
-        if value.array is not None and key not in whole.outputs
+        if value.array is not None
     ]
     made = helper.make_graph(
         [_proto(node) for node in nodes],
