@@ -320,6 +320,24 @@ def test_a_bias_that_needs_a_larger_scale_of_weights():
         )
 
 
+@pytest.mark.parametrize("shape", [(4,), (1, 4), (1,), (1, 1), (), (4, 1), (4, 4)])
+def test_each_shape_of_the_c_of_a_gemm(shape):
+    """A C with one number for each column, or a single number, becomes a bias; others stay C."""
+    nodes = [NODE("Gemm", ["x", "w", "c"], ["g"], name="it"), NODE("Add", ["g", "d"], ["y"])]
+    made = model(
+        nodes, {"x": (4, 5)}, {"y": ((4, 4), TensorProto.FLOAT)},
+        w=numbers(5, 4), c=numbers(*shape), d=numbers(4),
+    )  # fmt: skip
+    data = numbers(3, 4, 5)
+    result = macaw.quantise(made, data, element_type="int16")
+    has_rows = shape in ((4, 1), (4, 4))
+    assert ("it" in result.floats) == has_rows
+    x = data[0]
+    wanted = runtime_outputs(made, x=x)[0]
+    np.testing.assert_allclose(runtime_outputs(result.model, x=x)[0], wanted, atol=2e-3)
+    np.testing.assert_allclose(outputs_of(result.model, x=x)[0], wanted, atol=2e-3)
+
+
 QUANTISED = macaw.quantise(network(), DATA[:1]).model
 WRONG = [
     ({"method": "best"}, "no method is called 'best'"),

@@ -571,6 +571,22 @@ def test_a_bias_that_does_not_fit():
         network_of(made)
 
 
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (1,), (), (3, 1)])
+def test_a_quantised_c_of_a_gemm(shape):
+    """A C with a number for each column, or one number, is a bias; one for each row is not."""
+    nodes = [
+        NODE("DequantizeLinear", ["w", "ws"], ["k"]),
+        NODE("DequantizeLinear", ["b", "bs"], ["d"]),
+        NODE("Gemm", ["a", "k", "d"], ["c"], name="it"),
+    ]
+    bias = (np.arange(np.prod(shape, dtype=int)).reshape(shape) * 90 - 77).astype(np.int32)
+    made = quantised(
+        nodes, {"x": (3, 4)}, w=np.eye(4, 3, dtype=np.int8), ws=F32(0.5), b=bias, bs=F32(0.25)
+    )
+    x = np.random.default_rng(3).integers(-128, 128, (3, 4)).astype(np.int8)
+    np.testing.assert_array_equal(outputs_of(made, x=x)[0], runtime_outputs(made, x=x)[0])
+
+
 def test_scales_of_half_precision_are_refused():
     half = np.float16(0.5)
     constants = {

@@ -198,6 +198,20 @@ def test_limits_of_clip_are_single_numbers():
         read(model([node], {"x": (3,)}, low=np.zeros(3, np.float32)))
 
 
+@pytest.mark.parametrize("bias", [(), (1,), (1, 6), (3,)])
+@pytest.mark.parametrize(
+    ("operator", "weights"), [("Conv", (6, 2, 3)), ("ConvTranspose", (4, 3, 3))]
+)
+def test_a_bias_of_a_convolution_has_a_number_for_each_channel(operator, weights, bias):
+    nodes = [NODE(operator, ["x", "w", "b"], ["y"], name="it", group=2)]
+    constants = {"w": np.ones(weights, np.float32), "b": np.ones(bias, np.float32)}
+    text = rf"^node it \({operator}\): its bias is not of shape \(6,\)$"
+    with pytest.raises(LowerError, match=text):
+        read(model(nodes, {"x": (1, 4, 9)}, **constants))
+    constants["b"] = np.ones(6, np.float32)
+    assert read(model(nodes, {"x": (1, 4, 9)}, **constants)).values["y"].shape[:2] == (1, 6)
+
+
 @pytest.mark.parametrize("shape", [(2, 3), (2, 1, 3)])
 def test_an_empty_list_of_axes_of_squeeze(shape):
     node = NODE("Squeeze", ["x", "axes"], ["y"], name="it")

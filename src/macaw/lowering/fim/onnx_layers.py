@@ -179,8 +179,6 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     )
     if has_bias:
         bias = required(inputs, 2)
-        if bias.shape != (outputs,):
-            raise LowerError(f"its bias is not of shape ({outputs},)")
         wide = values.broadcast(_column(values, bias), value.shape, f"{name}_bias")
         value = _add(values, value, wide, last)
     shape = (batch, outputs, *sizes)

@@ -20,6 +20,7 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.onnx.draft import Draft, readers
 from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.patterns import parts
+from macaw.lowering.onnx.values import by_channel
 
 LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _SIMPLE = ("Add", "Sub", "Mul", "Div")
@@ -145,7 +146,8 @@ def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
     attributes: Mapping[str, Any] = layer.attributes
     axis = _output_axis(layer, w)
     channels = len(affine.scale)
-    if axis is None or (bias is not None and bias.size not in (1, channels)):
+    before = by_channel(np.zeros(()) if bias is None else bias, channels)
+    if axis is None or before is None:
         return None
     if any(attributes.get(factor, 1.0) != 1 for factor in ("alpha", "beta")):  # of a Gemm
         return None
@@ -153,8 +155,7 @@ def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
         weights = layer.inputs[1]
     else:
         weights = draft.constant(layer.inputs[1], _scaled(layer, w, axis, affine.scale))
-    before = 0.0 if bias is None else np.asarray(bias, np.float64).reshape(-1)
-    numbers = np.broadcast_to(before * affine.scale + affine.shift, (channels,))
+    numbers = before.astype(np.float64) * affine.scale + affine.shift
     name = bias_name or f"{layer.label}_bias"
     new_bias = draft.constant(name, numbers.astype(np.float32))
     return replace(layer, inputs=(layer.inputs[0], weights, new_bias), proto=None)

@@ -14,7 +14,7 @@ from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.operators.table import check_operator
 from macaw.lowering.onnx.patterns import parts
 from macaw.lowering.onnx.read import node_error
-from macaw.lowering.onnx.values import element_name
+from macaw.lowering.onnx.values import by_channel, element_name
 from macaw.lowering.onnx.views import UNARY, unary_input
 
 FLOAT, TYPES = "float", ("int8", "int16")
@@ -147,7 +147,7 @@ def has_weights(graph: Graph, node: Node) -> bool:
         return False
     channels = graph.values[node.outputs[0]].shape[1 if "Conv" in node.operator else -1]
     array = graph.constant(bias)
-    return array is None or array.size == channels
+    return array is None or by_channel(array, channels) is not None
 
 
 def is_function(graph: Graph, node: Node) -> bool:

@@ -38,6 +38,7 @@ from macaw.lowering.onnx.requantise import (
     quotient_of_scales,
     requantisation,
 )
+from macaw.lowering.onnx.values import by_channel
 from macaw.lowering.onnx.views import QuantisedConstant, View
 from macaw.lowering.onnx.window import Window, transposed_window, window_of
 
@@ -171,22 +172,18 @@ def _bias(
     """
     if operand is None:
         return np.zeros(outputs, np.int64)
-    if operand.constant is not None:
-        constant = operand.constant
-        real = constant.numbers.reshape(-1).astype(np.float64) * constant.scales
-        if np.allclose(constant.scales, multipliers, rtol=1e-6, atol=0):
-            numbers = constant.numbers.reshape(-1)
-        else:
-            numbers = _steps(real, multipliers)
-    elif operand.array is not None:
-        numbers = _steps(operand.array.astype(np.float64).reshape(-1), multipliers)
-    else:
+    constant = operand.constant
+    array = operand.array if constant is None else constant.numbers
+    numbers = None if array is None else by_channel(array, outputs)
+    if numbers is None:
         return None
-    if numbers.size not in (1, outputs):
-        return None
+    if constant is None:
+        numbers = _steps(numbers.astype(np.float64), multipliers)
+    elif not np.allclose(constant.scales, multipliers, rtol=1e-6, atol=0):
+        numbers = _steps(numbers.astype(np.float64) * constant.scales, multipliers)
     if numbers.size and not INT32.min <= numbers.min() <= numbers.max() <= INT32.max:
         raise LowerError("its bias does not fit 32 bits", "larger scales")
-    return np.broadcast_to(numbers, (outputs,)).astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def _steps(real: NDArray[np.float64], scales: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -28,6 +28,7 @@ from macaw.lowering.onnx.graph import Graph, Node
 from macaw.lowering.onnx.observe import Observation
 from macaw.lowering.onnx.operators.table import compute
 from macaw.lowering.onnx.scales import Function, ScaleRule, choose_scales, weight_scales, widened
+from macaw.lowering.onnx.values import by_channel
 
 ELEMENTS = {"int8": TensorProto.INT8, "int16": TensorProto.INT16, "int32": TensorProto.INT32}
 
@@ -257,12 +258,12 @@ class _Quantiser:
         w = self.graph.constant(node.inputs[1])
         assert w is not None
         bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
-        bias = self.graph.constant(bias_name)
-        if bias is None:  # zeros, which `correct_biases` may change
-            channels = self.graph.values[node.outputs[0]].shape[
-                1 if "Conv" in node.operator else -1
-            ]
-            bias_name, bias = f"{node.label}_bias", np.zeros(channels, np.float32)
+        channels = self.graph.values[node.outputs[0]].shape[1 if "Conv" in node.operator else -1]
+        constant = self.graph.constant(bias_name)
+        if constant is None:  # zeros, which `correct_biases` may change
+            bias_name, constant = f"{node.label}_bias", np.zeros((), np.float32)
+        bias = by_channel(constant, channels)
+        assert bias is not None
         axis = output_axis(node) if self.per_channel else None
         scales = weight_scales(w, axis, dtype, self.rule)
         input_scale = np.float32(self.stored[node.inputs[0]].scale)

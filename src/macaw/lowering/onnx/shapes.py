@@ -31,6 +31,8 @@ _OF_FIRST = frozenset((
     "LpNormalization", "MeanVarianceNormalization", "Softmax", "Squeeze",
 ))  # fmt: skip
 _IN_SECOND = frozenset((*_REDUCTIONS, "CumSum", "Squeeze"))  # the second input has the axes
+# by convolution: the places of weights and bias among its inputs
+_WEIGHTS_AND_BIAS = {"Conv": (1, 2), "ConvTranspose": (1, 2), "QLinearConv": (3, 8)}
 _SHARES = ("Hardmax", "LogSoftmax", "Softmax")
 
 
@@ -97,6 +99,7 @@ def results(
     except Exception as error:  # exceptions of the schema, the checker and the inference
         raise LowerError(f"ONNX's rules refuse it: {reason(error)}") from None
     _check_axes(node, inputs, version)
+    _check_bias(node, inputs)
     if node.op_type == "Clip" and any(x is not None and math.prod(x.shape) > 1 for x in inputs[1:]):
         raise LowerError("its limits must be single numbers")
     return [_form(forms.get(name)) if name else None for name in node.output]
@@ -138,6 +141,22 @@ def _check_axes(node: onnx.NodeProto, inputs: Sequence[Value | None], version: i
             raise LowerError("its list of axes is empty, which has two meanings")
     for axis in axes:
         check_axis(axis, rank)
+
+
+def _check_bias(node: onnx.NodeProto, inputs: Sequence[Value | None]) -> None:
+    """Raise `LowerError` unless the bias of a convolution has one number for each channel."""
+    places = _WEIGHTS_AND_BIAS.get(node.op_type)
+    if places is None or len(inputs) <= places[1]:
+        return
+    weights, bias = (inputs[place] for place in places)
+    if weights is None or bias is None:
+        return
+    outputs = weights.shape[0]
+    if node.op_type == "ConvTranspose":
+        groups = next((row.i for row in node.attribute if row.name == "group"), 1)
+        outputs = weights.shape[1] * groups
+    if bias.shape != (outputs,):
+        raise LowerError(f"its bias is not of shape ({outputs},)")
 
 
 def check_axis(axis: int, rank: int) -> None:

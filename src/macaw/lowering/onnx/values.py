@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,16 @@ class Value:
     def constant(self) -> bool:
         """Whether the value is a constant."""
         return self.array is not None
+
+
+def by_channel(bias: NDArray[Any], channels: int) -> NDArray[Any] | None:
+    """Return a constant bias in shape (channels,), or None if it differs between rows.
+
+    The last axis of the bias counts channels, or has the length 1.
+    """
+    if bias.size != math.prod(bias.shape[-1:]) or bias.size not in (1, channels):
+        return None
+    return np.broadcast_to(bias.reshape(-1), (channels,))
 
 
 def element_of(array: NDArray[Any]) -> int:
