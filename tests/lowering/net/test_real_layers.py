@@ -262,6 +262,11 @@ def refusal(builder: ModelBuilder) -> str:
     ("operator", "attributes", "message"),
     [
         ("Softmax", {"axis": 0}, "it is over axis 0 of (1, 3, 4, 5)"),
+        (
+            "Resize",
+            {"mode": "linear"},
+            "it computes real numbers; no core of the device computes it yet",
+        ),
         ("LogSoftmax", {}, "it computes real numbers; no core of the device computes it yet"),
         ("LRN", {"size": 3, "beta": 0.6}, "a beta of 0.6"),
         ("LRN", {"size": 0}, "a size of 0"),
@@ -271,7 +276,9 @@ def refusal(builder: ModelBuilder) -> str:
 )
 def test_refusals(operator: str, attributes: dict[str, Any], message: str):
     builder = ModelBuilder(0, (1, 3, 4, 5))
-    builder.value = builder.node(operator, [builder.value], "real", **attributes)
+    sizes = ["", "", builder.constant("sizes", np.array([1, 3, 4, 9]))] * (operator == "Resize")
+    builder.value = builder.node(operator, [builder.value, *sizes], "real", **attributes)
+    builder.shape = (1, 3, 4, 9) if sizes else builder.shape
     if operator == "Cast":
         builder.value = builder.node("Cast", [builder.value], "back", to=1)
     assert refusal(builder) == f"node /real/{operator} ({operator}): {message}"

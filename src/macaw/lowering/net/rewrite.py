@@ -39,7 +39,7 @@ from macaw.lowering.net.row_convolution import (
 )
 from macaw.lowering.net.vector.reduction import KINDS
 from macaw.lowering.onnx.graph import Node
-from macaw.lowering.onnx.integer_layers import KEEPING
+from macaw.lowering.onnx.integer_layers import KEEPING, interpolates
 from macaw.lowering.onnx.network import (
     FloatLayer,
     Layer,
@@ -285,7 +285,8 @@ class _Rewriter(Rewriting):
         if layer.operator in RECURRENT:
             return rewrite_recurrent(self, layer)
         name = layer.outputs[0]
-        if layer.operator in _MOVES and self.tensors[name].dtype == "float32":
+        is_move = layer.operator in _MOVES and not interpolates(layer.node)
+        if is_move and self.tensors[name].dtype == "float32":
             rescales = (None,) * len(layer.inputs)
             parts = layer.inputs, layer.outputs, layer.parts, layer.node, rescales
             return self.move(MoveLayer(layer.name, layer.operator, *parts))

@@ -318,6 +318,11 @@ def movement(node: Node, operands: Operands, result: Tensor) -> MoveLayer:
     )  # fmt: skip
 
 
+def interpolates(node: Node) -> bool:
+    """Return whether a node is a Resize that computes new numbers."""
+    return node.operator == "Resize" and node.attributes.get("mode", "nearest") != "nearest"
+
+
 def movement_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
     """Return the layer of a node that moves the integers of its first input, or of all (Concat).
 
@@ -332,7 +337,7 @@ def movement_layer(node: Node, operands: Operands, result: Tensor) -> Layer | No
         return None
     if any(operand and operand.array is None for operand in others):
         return None
-    if node.operator == "Resize" and node.attributes.get("mode", "nearest") != "nearest":
+    if interpolates(node):
         return None
     if node.operator == "Pad":
         fill = operands[2].array if len(operands) > 2 and operands[2] else None
