@@ -271,3 +271,18 @@ def test_constants_of_old_models_are_inputs():
         check(made, "old.onnx")
     assert str(error.value) == "old.onnx is no ONNX model"
     assert error.value.hint == "w in initializer but not in graph input"
+
+
+@pytest.mark.parametrize(
+    ("node", "hint"),
+    [
+        (NODE("Wave", ["x"], ["y"], "it"), "node it (Wave): No Op registered for Wave with domain_version of 21"),
+        (NODE("Wave", ["x"], ["y"]), "a node Wave: No Op registered for Wave with domain_version of 21"),
+        (NODE("Relu", ["x"], ["y"], "a b", slope=1), "node a b (Relu): Unrecognized attribute: slope for operator Relu"),
+        (NODE("Relu", ["z"], ["y"], "it"), "Nodes in a graph must be topologically sorted, however input 'z' of node: name: it OpType: Relu is not output of any previous nodes."),
+    ],
+)  # fmt: skip
+def test_the_node_of_a_mistake_that_the_checker_finds(node, hint):
+    with pytest.raises(LowerError, match=r"^the model is no ONNX model$") as error:
+        check(model([node], {"x": (2,)}))
+    assert error.value.hint == hint

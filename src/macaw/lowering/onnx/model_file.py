@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from macaw.lowering.errors import LowerError
 
 LONGEST_NAME, LONGEST_REASON = 60, 200  # the greatest number of characters that a message quotes
 LONGEST_TEXT = 280  # the greatest number of characters of a message after the name of its node
+# how the messages of ONNX's checker name the node in which the mistake is
+_NODE = re.compile(r"Bad node spec for node\. Name: (.*?) OpType: (\S*)", re.DOTALL)
 
 
 def parse(data: bytes, path: Path) -> onnx.ModelProto:
@@ -42,7 +45,7 @@ def check(model: onnx.ModelProto, what: str = "the model") -> None:
     try:
         onnx.checker.check_model(model)
     except Exception as error:  # exceptions of the checker and of protobuf, of many kinds
-        raise LowerError(f"{what} is no ONNX model", reason(error)) from None
+        raise LowerError(f"{what} is no ONNX model", _complaint(error)) from None
     # protobuf returns bytes for a name that is not UTF-8
     if any(isinstance(name, bytes) for name in _names(model.graph)):
         raise LowerError(f"{what} is no ONNX model", "a name in it is not UTF-8")
@@ -64,6 +67,12 @@ def message_name(name: str) -> str:
     return _cut(printable(name.replace("\t", "\\t")), LONGEST_NAME)
 
 
+def node_place(name: str, operator: str) -> str:
+    """Return the name and operator of a node for a message: node conv1 (Conv)."""
+    kind = message_name(operator)
+    return f"node {message_name(name)} ({kind})" if name else f"a node {kind}"
+
+
 def message_text(error: BaseException) -> str:
     """Return an error message that may quote the model: printable, and not too long."""
     return _cut(printable(str(error).replace("\t", "\\t")), LONGEST_TEXT)
@@ -72,7 +81,19 @@ def message_text(error: BaseException) -> str:
 def reason(error: BaseException) -> str:
     """Return an error message of onnx as one line."""
     lines = [line.strip() for line in str(error).splitlines()]
-    text = next((line for line in lines if line), type(error).__name__)
+    return _line(next((line for line in lines if line), type(error).__name__))
+
+
+def _complaint(error: BaseException) -> str:
+    """Return a message of ONNX's checker as one line that begins with the node, if it has one."""
+    text, _, context = str(error).strip().partition("\n\n")
+    found = _NODE.search(context)
+    place = "" if found is None else f"{node_place(found[1], found[2])}: "
+    return place + _line(text or type(error).__name__)
+
+
+def _line(text: str) -> str:
+    """Return a text of onnx in one line, without marks of its kinds of errors."""
     for mark in ("[ShapeInferenceError] ", "[TypeInferenceError] "):
         text = text.replace(mark, "")
     return _cut(printable(" ".join(text.split())), LONGEST_REASON)

@@ -19,7 +19,7 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.constants import FOLDED, SLOW, Evaluator
 from macaw.lowering.onnx.graph import Graph, Node
-from macaw.lowering.onnx.model_file import message_name, message_text, reason
+from macaw.lowering.onnx.model_file import message_name, message_text, node_place, reason
 from macaw.lowering.onnx.shapes import STANDARD, Form, opset, results
 from macaw.lowering.onnx.values import LARGEST, Room, Value, check_room, element_name, element_of
 
@@ -57,9 +57,7 @@ def read(model: onnx.ModelProto, wishes: Wishes | None = None) -> Graph:
 
 def node_error(name: str, operator: str, error: LowerError) -> LowerError:
     """Return the error with the name and operator of the node that causes it."""
-    kind = message_name(operator)
-    where = f"node {message_name(name)} ({kind})" if name else f"a node {kind}"
-    return LowerError(f"{where}: {message_text(error)}", error.hint)
+    return LowerError(f"{node_place(name, operator)}: {message_text(error)}", error.hint)
 
 
 class _Reader:
