@@ -147,7 +147,7 @@ def test_the_option_constant(tmp_path):
 @pytest.mark.parametrize(
     ("constants", "text"),
     [
-        ({"w": (4, 3, 3)}, "its weights have 3 channels, its input 2"),
+        ({"w": (4, 3, 3)}, "weights (4, 3, 3) in 1 groups for the image (1, 2, 8)"),
         ({"w": (4, 2, 3), "b": (3,)}, "its bias is not of shape (4,)"),
     ],
 )

@@ -198,6 +198,19 @@ def test_limits_of_clip_are_single_numbers():
         read(model([node], {"x": (3,)}, low=np.zeros(3, np.float32)))
 
 
+@pytest.mark.parametrize("operator", ["Conv", "ConvTranspose"])
+@pytest.mark.parametrize(
+    ("weights", "group"),
+    [((4, 3, 3), 2), ((4, 4, 3), 0), ((4, 4, 3), -1), ((4,), 1), ((4, 4), 1), ((4, 4, 1, 1), 1), ((5, 2, 3), 2)],
+)  # fmt: skip
+def test_weights_of_a_convolution_fit_its_input(operator, weights, group):
+    shape = (1, 4, 9) if operator == "Conv" else (1, 2, 9)
+    node = NODE(operator, ["x", "w"], ["y"], name="it", group=group)
+    made = model([node], {"x": shape}, w=np.ones(weights, np.float32))
+    with pytest.raises(LowerError, match=rf"^node it \({operator}\): "):
+        read(made)
+
+
 @pytest.mark.parametrize("bias", [(), (1,), (1, 6), (3,)])
 @pytest.mark.parametrize(
     ("operator", "weights"), [("Conv", (6, 2, 3)), ("ConvTranspose", (4, 3, 3))]

@@ -152,10 +152,8 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     if len(x.shape) not in (3, 4):
         raise LowerError(f"an image of the shape {x.shape}", "one or two dimensions are supported")
     groups = int(attributes.get("group", 1))
-    outputs, own, *kernel = weights.array.shape
+    outputs, _, *kernel = weights.array.shape
     batch, channels, *image = x.shape
-    if own * groups != channels or outputs % groups:
-        raise LowerError(f"weights {weights.shape} in {groups} groups for the image {x.shape}")
     window = window_of(attributes, image, kernel)
     values.fits(outputs * channels * math.prod(kernel), beside=False)
     rows = _expand_groups(weights.array, groups, channels)

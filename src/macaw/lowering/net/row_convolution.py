@@ -23,7 +23,7 @@ def rewrite_convolution(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append a convolution of real numbers as movements and a product.
 
     Return False for a convolution over several dimensions, or not of binary32. Raises `LowerError`
-    for groups, for weights or biases that are no constants, and for weights of a wrong shape.
+    for groups, and for weights or biases that are no constants.
     """
     (result,), (source, weights_name, *bias) = layer.outputs, layer.inputs
     x = rewriting.tensors[source]
@@ -34,8 +34,6 @@ def rewrite_convolution(rewriting: Rewriting, layer: FloatLayer) -> bool:
         raise LowerError("its weights or biases are no constants")
     attributes = layer.node.attributes
     _check(int(attributes.get("group", 1)))
-    if weights.shape[1] != x.shape[1]:
-        raise LowerError(f"its weights have {weights.shape[1]} channels, its input {x.shape[1]}")
     window = window_of(attributes, x.shape[2:], weights.shape[2:])
     rows = _windows(rewriting, layer, window, zero=0)
     matrix = np.ascontiguousarray(weights.reshape(len(weights), -1).T[None])

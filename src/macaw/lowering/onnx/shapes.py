@@ -99,7 +99,7 @@ def results(
     except Exception as error:  # exceptions of the schema, the checker and the inference
         raise LowerError(f"ONNX's rules refuse it: {reason(error)}") from None
     _check_axes(node, inputs, version)
-    _check_bias(node, inputs)
+    _check_convolution(node, inputs)
     if node.op_type == "Clip" and any(x is not None and math.prod(x.shape) > 1 for x in inputs[1:]):
         raise LowerError("its limits must be single numbers")
     return [_form(forms.get(name)) if name else None for name in node.output]
@@ -143,19 +143,23 @@ def _check_axes(node: onnx.NodeProto, inputs: Sequence[Value | None], version: i
         check_axis(axis, rank)
 
 
-def _check_bias(node: onnx.NodeProto, inputs: Sequence[Value | None]) -> None:
-    """Raise `LowerError` unless the bias of a convolution has one number for each channel."""
+def _check_convolution(node: onnx.NodeProto, inputs: Sequence[Value | None]) -> None:
+    """Raise `LowerError` if a convolution has weights or a bias that do not fit its input."""
     places = _WEIGHTS_AND_BIAS.get(node.op_type)
-    if places is None or len(inputs) <= places[1]:
+    if places is None:
         return
-    weights, bias = (inputs[place] for place in places)
-    if weights is None or bias is None:
+    x, weights, bias = (inputs[n] if n < len(inputs) else None for n in (0, *places))
+    if x is None or weights is None:
         return
-    outputs = weights.shape[0]
+    if not len(weights.shape) == len(x.shape) >= 2:
+        raise LowerError(f"weights {weights.shape} for the image {x.shape}")
+    groups = next((row.i for row in node.attribute if row.name == "group"), 1)
+    outputs, channels = weights.shape[0], weights.shape[1] * groups
     if node.op_type == "ConvTranspose":
-        groups = next((row.i for row in node.attribute if row.name == "group"), 1)
-        outputs = weights.shape[1] * groups
-    if bias.shape != (outputs,):
+        outputs, channels = channels, outputs
+    if groups < 1 or x.shape[1] != channels or weights.shape[0] % groups:
+        raise LowerError(f"weights {weights.shape} in {groups} groups for the image {x.shape}")
+    if bias is not None and bias.shape != (outputs,):
         raise LowerError(f"its bias is not of shape ({outputs},)")
 
 
