@@ -16,6 +16,7 @@ from onnx import helper, numpy_helper, shape_inference
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.model_file import reason
 from macaw.lowering.onnx.values import Value
+from macaw.lowering.onnx.window import output_sizes, window_of
 
 STANDARD = ("", "ai.onnx")  # domains of ONNX's own operators
 OLDEST = 7  # earlier operator sets have other rules for broadcasting
@@ -33,6 +34,7 @@ _OF_FIRST = frozenset((
 _IN_SECOND = frozenset((*_REDUCTIONS, "CumSum", "Squeeze"))  # the second input has the axes
 # by convolution: the places of weights and bias among its inputs
 _WEIGHTS_AND_BIAS = {"Conv": (1, 2), "ConvTranspose": (1, 2), "QLinearConv": (3, 8)}
+_POOLS = ("AveragePool", "MaxPool")
 _SHARES = ("Hardmax", "LogSoftmax", "Softmax")
 
 
@@ -102,7 +104,8 @@ def results(
     _check_convolution(node, inputs)
     if node.op_type == "Clip" and any(x is not None and math.prod(x.shape) > 1 for x in inputs[1:]):
         raise LowerError("its limits must be single numbers")
-    return [_form(forms.get(name)) if name else None for name in node.output]
+    found = [_form(forms.get(name)) if name else None for name in node.output]
+    return _pooled(node, inputs[0], found) if node.op_type in _POOLS else found
 
 
 def _form(kind: onnx.TypeProto | None) -> Form:
@@ -118,6 +121,20 @@ def _form(kind: onnx.TypeProto | None) -> Form:
     if min(shape, default=0) < 0:
         raise LowerError(f"its result would be of {shape}")
     return Form(tensor.elem_type, shape)
+
+
+def _pooled(node: onnx.NodeProto, x: Value | None, forms: list[Form | None]) -> list[Form | None]:
+    """Return the forms of a pool's results, without windows that begin after the image.
+
+    With `ceil_mode`, ONNX's rules count some of these windows, although ONNX defines that a pool
+    leaves them out, as onnxruntime does.
+    """
+    attributes = {row.name: helper.get_attribute_value(row) for row in node.attribute}
+    if x is None or not attributes.get("ceil_mode", 0) or "auto_pad" in attributes:
+        return forms
+    image = x.shape[2:]
+    sizes = output_sizes(window_of(attributes, image, attributes["kernel_shape"]), image)
+    return [form and Form(form.element, (*x.shape[:2], *sizes)) for form in forms]
 
 
 def _check_axes(node: onnx.NodeProto, inputs: Sequence[Value | None], version: int) -> None:
