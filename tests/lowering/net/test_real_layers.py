@@ -298,6 +298,14 @@ def test_pads_of_real_numbers_are_zeros(value):
         assert operators(run(builder)) == ["convert", "sigmoid", "pad"]
 
 
+def test_a_pad_may_add_images():
+    builder = ModelBuilder(0, (1, 3, 4, 5))
+    pads = builder.constant("pads", np.array([1, 0, 0, 2, 1, 1, 0, 0]))
+    builder.value = builder.node("Pad", [builder.value, pads], "pad")
+    builder.shape = (3, 4, 4, 7)
+    assert operators(run(builder)) == ["pad"]
+
+
 def test_factors_that_are_no_constants_are_refused():
     builder = ModelBuilder(0, (1, 3, 4))
     x = builder.value

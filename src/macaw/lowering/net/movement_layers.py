@@ -74,15 +74,16 @@ def _pad(model: Network, layer: MoveLayer, x: NetTensor, places: NDArray[Any]) -
     value = model.constants[name].reshape(-1)[0] if name else 0
     if x.dtype == "float32" and value != 0:
         raise LowerError(f"a pad of {value}", "0 for real numbers")
+    shape = (1,) * (places.ndim - len(x.shape)) + x.shape  # with the batch, if this gets a frame
     before, after = [], []
-    for axis, size in enumerate(x.shape):
+    for axis, size in enumerate(shape):
         others = tuple(other for other in range(places.ndim) if other != axis)
         inside = np.flatnonzero((places >= 0).any(others))
-        if places.ndim != len(x.shape) or len(inside) != size:
+        if len(inside) != size:
             raise LowerError(f"it pads {x.shape} to {places.shape} and leaves elements out")
         before.append(int(inside[0]))
         after.append(places.shape[axis] - int(inside[-1]) - 1)
-    return Pad(x.dtype, x.shape, tuple(before), tuple(after), int(value))
+    return Pad(x.dtype, shape, tuple(before), tuple(after), int(value))
 
 
 def frame(layer: FrameLayer, x: NetTensor) -> VectorOperation:
