@@ -296,6 +296,23 @@ def test_a_tensor_of_int16_and_itself(operator):
     np.testing.assert_allclose(run.outputs["y"], wanted, atol=2e-3)
 
 
+@pytest.mark.parametrize("shape", [(1, 3, 4, 5), (2, 2, 3, 6)])
+@pytest.mark.parametrize("after", [[], [NODE("Softmax", ["p"], ["y"])]])
+def test_a_product_of_tensors_with_four_dimensions(shape, after):
+    """The array multiplies the rows of an image, as of attention heads, by a matrix."""
+    rng = np.random.default_rng(7)
+    nodes = [NODE("MatMul", ["x", "w"], ["p" if after else "y"], "product"), *after]
+    weights = rng.normal(size=(shape[-1], 7)).astype(np.float32)
+    made = onnx_model(nodes, {"x": shape}, {"y": ((*shape[:-1], 7), 1)}, w=weights)
+    data = rng.normal(size=(4, *shape)).astype(np.float32)
+    quantised = macaw.quantise(made, data).model
+    run = macaw.compile(quantised, device="tiny").run(x=data[0])
+    assert [layer.report.name for layer in run.layers if not layer.equal] == []
+    assert "product" in [layer.report.operator for layer in run.layers]
+    (wanted,) = runtime_outputs(quantised, x=data[0])
+    np.testing.assert_allclose(run.outputs["y"], wanted, atol=2e-6)
+
+
 @pytest.mark.parametrize(
     ("operator", "shape"), [("Identity", (1, 3, 8, 8)), ("Reshape", (1, 24, 8))]
 )

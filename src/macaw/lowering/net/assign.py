@@ -380,8 +380,7 @@ class _Assigner:
             images = weights.reshape(-1, channels, height, width)
             weights = np.moveaxis(images, 1, -1).reshape(weights.shape)
         inputs = weights.shape[1]
-        is_image = len(self.model.tensors[source].shape) == 4
-        if is_image or x.shape[-1] != inputs:
+        if x.shape[-1] != inputs:
             raise LowerError(f"a product of {x.shape} and {inputs} inputs")
         rows = prod(x.shape[:-1])
         matrix = np.ascontiguousarray(weights)

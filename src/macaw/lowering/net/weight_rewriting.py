@@ -5,6 +5,7 @@ transposed convolutions, and results that need more than a shift or scales.
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -26,10 +27,20 @@ from macaw.lowering.onnx.window import Window
 def rewrite_weights(state: Rewriting, layer: WeightLayer) -> bool:
     """Append layers that the array can compute in place of a layer with weights; return True.
 
-    The new layers replace padding that consists of zero points, transposed convolutions, and
-    results that the array cannot make from its sums.
+    The new layers replace padding that consists of zero points, transposed convolutions, products
+    of images, and results that the array cannot make from its sums.
     """
-    _results(state, layer, _framed(state, layer))
+    (name,), (result,) = layer.inputs, layer.outputs
+    x, y = state.tensors[name], state.tensors[result]
+    if layer.operator != "MatMul" or len(x.shape) != 4:
+        _results(state, layer, _framed(state, layer))
+        return True
+    # The rows of an image are not its rows on the device, so it becomes a matrix first.
+    rows = state.reshaped(layer, name, (prod(x.shape[:-1]), x.shape[-1]), f"{name}_rows")
+    product = state.tensor(f"{result}_rows", y, shape=(prod(y.shape[:-1]), y.shape[-1]))
+    own = replace(layer, inputs=(rows,), outputs=(product,))
+    _results(state, own, own)
+    state.reshape_to(layer, product, result)
     return True
 
 
