@@ -183,7 +183,13 @@ def _run_network(subject: NetworkSubject, config: Configuration) -> _Run:
     from macaw.networks.compiled import CompiledNetwork, NetworkRun
 
     model, arrays = Path(subject.folder) / MODEL, files.read_arrays(subject.inputs)
-    network = compiler.compile(model, device=config, dims=subject.dims or None, core=subject.core)
+    network = compiler.compile(
+        model,
+        device=config,
+        dims=subject.dims or None,
+        core=subject.core,
+        islands=subject.islands,
+    )
     run = network.run(arrays, max_cycles=subject.max_cycles)
     metrics = {"cycles": float(run.cycles)}
     if isinstance(run, NetworkRun):

@@ -76,7 +76,8 @@ class NetworkSubject:
 
     `inputs` has the path of the .npy file of each input of the model, by name. `config` is the
     device before a point changes its settings. `dims` has sizes of the model's named dimensions. If
-    `core` is not None, this core computes the whole network.
+    `core` is not None, this core computes the whole network. `islands` has the names of layers and
+    operators that islands compute.
     """
 
     folder: str
@@ -86,6 +87,7 @@ class NetworkSubject:
     max_cycles: int | None = None
     core: str | None = None
     energy: str | None = None
+    islands: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

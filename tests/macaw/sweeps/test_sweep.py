@@ -22,6 +22,8 @@ from macaw.profiling.energy_table import default_table
 from macaw.sweeps import measuring, sweeping
 from macaw.sweeps.points import Outcome, Point
 from tests.lowering.net.models import ModelBuilder
+from tests.lowering.onnx.models import NODE
+from tests.lowering.onnx.models import model as onnx_model
 from tests.macaw.conftest import ROOT, Macaw
 from tests.macaw.sweeps import slow_points
 
@@ -90,6 +92,21 @@ def test_a_network_is_compiled_for_each_device(tmp_path: Path) -> None:
         found.outcomes[1].metrics["cycles"] == again.cycles != found.outcomes[0].metrics["cycles"]
     )
     assert found.outcomes[1].metrics["pe.busy"] == again.busy["pe"]
+
+
+def test_islands_compute_their_layers_on_each_device(tmp_path: Path) -> None:
+    """Layers of a network that islands compute stay on islands in a sweep."""
+    nodes = [NODE("Transpose", ["x"], ["t"], "turn", perm=[0, 2, 1])]
+    nodes.append(NODE("MatMul", ["x", "t"], ["y"], "scores"))
+    made = onnx_model(nodes, {"x": (1, 8, 8)}, {"y": ((1, 8, 8), 1)})
+    network = macaw.compile(made, device="tiny", islands=["scores"])
+    network.write(tmp_path / "net")
+    x = np.random.default_rng(4).normal(size=(1, 8, 8)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    settings = {"fim.islands": [network.config["fim.islands"]]}
+    found = macaw.sweep(tmp_path / "net", settings=settings, inputs={"x": tmp_path / "x.npy"})
+    assert found.outcomes[0].metrics["cycles"] == network.run(x=x).cycles
+    assert found.outcomes[0].metrics["fim.busy"] > 0
 
 
 def test_what_a_device_cannot_do_is_listed(layer: Path) -> None:
