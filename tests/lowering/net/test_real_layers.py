@@ -403,6 +403,25 @@ def test_means_over_any_axes(shape, axes, keep):
     run(builder)
 
 
+@pytest.mark.parametrize(
+    ("operator", "shape", "attributes"),
+    [
+        ("Conv", (1, 3, 4, 5), {}), ("MaxPool", (1, 3, 5, 6), {"kernel_shape": [2, 2]}),
+        ("AveragePool", (1, 3, 5, 6), {"kernel_shape": [2, 2]}),
+        ("Transpose", (1, 3, 5, 4), {"perm": [0, 1, 3, 2]}), ("Sigmoid", (1, 3, 4, 5), {}),
+    ],
+)  # fmt: skip
+def test_layers_that_only_read_constants_are_constants(operator, shape, attributes):
+    builder = ModelBuilder(0, (1, 3, 4, 5))
+    image, inputs = builder.value, [row_of(builder, shape)]
+    if operator == "Conv":
+        inputs.append(builder.weights("fixed", (3, 3, 1, 1), 2.0**-6))
+    builder.value = builder.node(operator, inputs, "fixed", **attributes)
+    builder.quantise("fixed", 2.0**-4)
+    builder.add("sum", image)
+    assert operators(run(builder)) == ["sum"]
+
+
 def test_a_maximum_of_a_row_in_another_scale():
     builder = ModelBuilder(1, (1, 4, 6))
     builder.value = builder.node("GlobalMaxPool", [builder.value], "most")

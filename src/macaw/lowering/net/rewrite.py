@@ -53,6 +53,7 @@ from macaw.lowering.onnx.network import (
     Tensor,
     WeightLayer,
 )
+from macaw.lowering.onnx.reference import without_constant_layers
 from macaw.lowering.onnx.requantise import dequantisation
 from macaw.lowering.onnx.views import offset_of
 
@@ -78,13 +79,13 @@ def rewrite(
     """Return the network in which rules have replaced layers.
 
     `islands` has names of layers and operators. Islands compute each product of two tensors whose
-    name or operator is in `islands`.
+    name or operator is in `islands`. A layer that only reads constants becomes a constant.
 
     Raises `LowerError`, which names the node, if a rule refuses a layer. If `refused` is a
     dictionary, this function does not raise the error: it keeps the refused layer, and adds the
     error to `refused` under the layer's name.
     """
-    model, names = replace_one_hot(model), frozenset(islands)
+    model, names = replace_one_hot(without_constant_layers(model)), frozenset(islands)
     check_names(model, names)
     return _Rewriter(model, config, names).rewrite(refused)
 

@@ -8,6 +8,7 @@ operation by operation.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -82,6 +83,21 @@ def evaluate(
             results = evaluate_layer(network, layer, own)
         arrays |= zip(layer.outputs, results, strict=True)
     return arrays
+
+
+def without_constant_layers(network: Network) -> Network:
+    """Return the network with constants in place of layers that only read constants.
+
+    Raises `LowerError` for such a layer that cannot be computed.
+    """
+    constants, layers = dict(network.constants), []
+    for layer in network.layers:
+        own = [constants.get(name) for name in layer.inputs]
+        if any(name and name not in constants for name in layer.inputs):
+            layers.append(layer)
+        else:
+            constants |= zip(layer.outputs, evaluate_layer(network, layer, own), strict=True)
+    return replace(network, layers=tuple(layers), constants=constants)
 
 
 def evaluate_layer(network: Network, layer: Layer, arrays: list[Array | None]) -> list[Array]:
