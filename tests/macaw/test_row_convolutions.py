@@ -160,6 +160,13 @@ def test_constants_that_do_not_fit_are_refused(constants, text):
     assert str(caught.value) == f"node conv (Conv): {text}"
 
 
+def test_a_convolution_of_a_constant_is_refused():
+    node = NODE("Conv", ["image", "x"], ["y"], "conv")
+    made = model([node], {"x": (4, 2, 3)}, ["y"], image=np.ones((1, 2, 8), np.float32))
+    with pytest.raises(macaw.InputError, match=r"^node conv \(Conv\): it computes real numbers"):
+        macaw.compile(made, device="tiny")
+
+
 def test_a_power_with_more_dimensions_is_no_square():
     nodes = [NODE("Pow", ["x", "two"], ["y"], "square")]
     made = model(nodes, {"x": (1, 11)}, ["y"], two=np.full((1, 1, 1), 2, np.float32))

@@ -211,6 +211,15 @@ def test_weights_of_a_convolution_fit_its_input(operator, weights, group):
         read(made)
 
 
+@pytest.mark.parametrize("factors", [(0,), (3,), (4, 1, 5), (1, 1, 4, 5)])
+def test_factors_of_a_layer_normalization_fit_its_input(factors):
+    node = NODE("LayerNormalization", ["x", "f"], ["y"], name="it")
+    made = model([node], {"x": (2, 4, 5)}, f=np.ones(factors, np.float32))
+    text = r"^node it \(LayerNormalization\): factors or offsets \("
+    with pytest.raises(LowerError, match=text):
+        read(made)
+
+
 @pytest.mark.parametrize("bias", [(), (1,), (1, 6), (3,)])
 @pytest.mark.parametrize(
     ("operator", "weights"), [("Conv", (6, 2, 3)), ("ConvTranspose", (4, 3, 3))]

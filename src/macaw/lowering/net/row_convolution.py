@@ -22,13 +22,13 @@ from macaw.lowering.onnx.window import Window, output_sizes, window_of
 def rewrite_convolution(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append a convolution of real numbers as movements and a product.
 
-    Return False for a convolution over several dimensions, or not of binary32. Raises `LowerError`
-    for groups, and for weights or biases that are no constants.
+    Return False for a convolution over several dimensions, of a constant, or not of binary32.
+    Raises `LowerError` for groups, and for weights or biases that are no constants.
     """
     (result,), (source, weights_name, *bias) = layer.outputs, layer.inputs
-    x = rewriting.tensors[source]
     weights = rewriting.constants.get(weights_name)
-    if len(x.shape) != 3 or x.dtype != "float32":
+    x = rewriting.tensors.get(source)
+    if x is None or len(x.shape) != 3 or x.dtype != "float32":
         return False
     if weights is None or any(name and name not in rewriting.constants for name in bias):
         raise LowerError("its weights or biases are no constants")

@@ -102,6 +102,8 @@ def results(
         raise LowerError(f"ONNX's rules refuse it: {reason(error)}") from None
     _check_axes(node, inputs, version)
     _check_convolution(node, inputs)
+    if node.op_type == "LayerNormalization":
+        _check_factors(inputs)
     if node.op_type == "Clip" and any(x is not None and math.prod(x.shape) > 1 for x in inputs[1:]):
         raise LowerError("its limits must be single numbers")
     found = [_form(forms.get(name)) if name else None for name in node.output]
@@ -178,6 +180,15 @@ def _check_convolution(node: onnx.NodeProto, inputs: Sequence[Value | None]) -> 
         raise LowerError(f"weights {weights.shape} in {groups} groups for the image {x.shape}")
     if bias is not None and bias.shape != (outputs,):
         raise LowerError(f"its bias is not of shape ({outputs},)")
+
+
+def _check_factors(inputs: Sequence[Value | None]) -> None:
+    """Raise `LowerError` if factors or offsets of a LayerNormalization do not fit its input."""
+    x, *others = (value.shape for value in inputs if value is not None)
+    for shape in others:
+        pairs = zip(x[::-1], shape[::-1], strict=False)
+        if len(shape) > len(x) or any(size not in (1, whole) for whole, size in pairs):
+            raise LowerError(f"factors or offsets {shape} for the input {x}")
 
 
 def check_axis(axis: int, rank: int) -> None:
