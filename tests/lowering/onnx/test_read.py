@@ -201,7 +201,7 @@ def test_limits_of_clip_are_single_numbers():
 @pytest.mark.parametrize("operator", ["Conv", "ConvTranspose"])
 @pytest.mark.parametrize(
     ("weights", "group"),
-    [((4, 3, 3), 2), ((4, 4, 3), 0), ((4, 4, 3), -1), ((4,), 1), ((4, 4), 1), ((4, 4, 1, 1), 1), ((5, 2, 3), 2)],
+    [((4, 3, 3), 2), ((4, 4, 3), 0), ((4, 4, 3), -1), ((4,), 1), ((4, 4), 1), ((4, 4, 1, 1), 1), ((5, 2, 3), 2), ((4, 4, 0), 1)],
 )  # fmt: skip
 def test_weights_of_a_convolution_fit_its_input(operator, weights, group):
     shape = (1, 4, 9) if operator == "Conv" else (1, 2, 9)
@@ -211,12 +211,14 @@ def test_weights_of_a_convolution_fit_its_input(operator, weights, group):
         read(made)
 
 
-@pytest.mark.parametrize("factors", [(0,), (3,), (4, 1, 5), (1, 1, 4, 5)])
-def test_factors_of_a_layer_normalization_fit_its_input(factors):
-    node = NODE("LayerNormalization", ["x", "f"], ["y"], name="it")
-    made = model([node], {"x": (2, 4, 5)}, f=np.ones(factors, np.float32))
-    text = r"^node it \(LayerNormalization\): factors or offsets \("
-    with pytest.raises(LowerError, match=text):
+@pytest.mark.parametrize("shape", [(0,), (3,), (5, 1, 5), (1, 1, 4, 5)])
+@pytest.mark.parametrize("operator", ["Gemm", "LayerNormalization"])
+def test_inputs_that_are_repeated_fit_the_result(operator, shape):
+    """C of a Gemm and factors of a LayerNormalization can be repeated to the result's shape."""
+    names, x = (["x", "w", "c"], (4, 5)) if operator == "Gemm" else (["x", "c"], (2, 4, 5))
+    constants = {"w": np.ones((5, 5), np.float32), "c": np.ones(shape, np.float32)}
+    made = model([NODE(operator, names, ["y"], name="it")], {"x": x}, **constants)
+    with pytest.raises(LowerError, match=rf"^node it \({operator}\): a shape of \("):
         read(made)
 
 
@@ -280,6 +282,9 @@ def test_samples_of_the_inputs_after_those_that_are_constants():
     made.graph.initializer.append(numpy_helper.from_array(np.zeros(2, np.float32), "w"))
     rows = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
     assert random_sample(made, {}, ["c"]).keys() == {"x", "y"}
+    large = model([NODE("Relu", ["x"], ["y"])], {"x": (1, 10**12)})
+    with pytest.raises(LowerError, match=r"^the input x: 1,000,000,000,000 numbers take"):
+        random_sample(large, {})
     first, *others = samples(made, dict(zip("xy", rows, strict=True)), {}, ["c"])
     assert {name: array.tolist() for name, array in first.items()} == {"x": [0, 1], "y": [6, 7]}
     assert len(others) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.model_file import message_name
+from macaw.lowering.onnx.values import LARGEST, Room, check_room
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -27,7 +29,8 @@ def random_sample(
     """Return one sample of random numbers for each input that is not in `constants`.
 
     Real numbers are normally distributed, integers are 0 or 1. An unknown size of the first
-    dimension is 1. Raises `LowerError` for other unknown sizes.
+    dimension is 1. Raises `LowerError` for other unknown sizes, and for an input that is larger
+    than any external memory.
     """
     random = np.random.default_rng(0)
     result = {}
@@ -37,6 +40,11 @@ def random_sample(
         shape, dtype = _known_shape(row, dims), _element_type(row)
         if dtype.kind not in "biuf":
             raise LowerError(f"the input {message_name(row.name)} has no numbers")
+        try:
+            check_room(Room(LARGEST, 4), prod(shape), others=0)
+        except LowerError as error:
+            place = f"the input {message_name(row.name)}"
+            raise LowerError(f"{place}: {error}", error.hint) from None
         numbers = random.standard_normal(shape)
         result[row.name] = (numbers if dtype.kind == "f" else numbers > 0).astype(dtype)
     return result

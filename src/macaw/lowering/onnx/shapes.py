@@ -34,6 +34,8 @@ _OF_FIRST = frozenset((
 _IN_SECOND = frozenset((*_REDUCTIONS, "CumSum", "Squeeze"))  # the second input has the axes
 # by convolution: the places of weights and bias among its inputs
 _WEIGHTS_AND_BIAS = {"Conv": (1, 2), "ConvTranspose": (1, 2), "QLinearConv": (3, 8)}
+# by operator: the first of the inputs that are repeated to the shape of the result
+_REPEATED = {"Gemm": 2, "LayerNormalization": 1}
 _POOLS = ("AveragePool", "MaxPool")
 _SHARES = ("Hardmax", "LogSoftmax", "Softmax")
 
@@ -102,11 +104,10 @@ def results(
         raise LowerError(f"ONNX's rules refuse it: {reason(error)}") from None
     _check_axes(node, inputs, version)
     _check_convolution(node, inputs)
-    if node.op_type == "LayerNormalization":
-        _check_factors(inputs)
     if node.op_type == "Clip" and any(x is not None and math.prod(x.shape) > 1 for x in inputs[1:]):
         raise LowerError("its limits must be single numbers")
     found = [_form(forms.get(name)) if name else None for name in node.output]
+    _check_repeated(node, inputs, found[0])
     return _pooled(node, inputs[0], found) if node.op_type in _POOLS else found
 
 
@@ -176,19 +177,27 @@ def _check_convolution(node: onnx.NodeProto, inputs: Sequence[Value | None]) -> 
     outputs, channels = weights.shape[0], weights.shape[1] * groups
     if node.op_type == "ConvTranspose":
         outputs, channels = channels, outputs
-    if groups < 1 or x.shape[1] != channels or weights.shape[0] % groups:
+    empty = 0 in weights.shape
+    if groups < 1 or x.shape[1] != channels or weights.shape[0] % groups or empty:
         raise LowerError(f"weights {weights.shape} in {groups} groups for the image {x.shape}")
     if bias is not None and bias.shape != (outputs,):
         raise LowerError(f"its bias is not of shape ({outputs},)")
 
 
-def _check_factors(inputs: Sequence[Value | None]) -> None:
-    """Raise `LowerError` if factors or offsets of a LayerNormalization do not fit its input."""
-    x, *others = (value.shape for value in inputs if value is not None)
-    for shape in others:
-        pairs = zip(x[::-1], shape[::-1], strict=False)
-        if len(shape) > len(x) or any(size not in (1, whole) for whole, size in pairs):
-            raise LowerError(f"factors or offsets {shape} for the input {x}")
+def _check_repeated(
+    node: onnx.NodeProto, inputs: Sequence[Value | None], form: Form | None
+) -> None:
+    """Raise `LowerError` if an input that is repeated to the shape of the result does not fit it.
+
+    Such inputs are C of a Gemm, and the factors and offsets of a LayerNormalization.
+    """
+    first = _REPEATED.get(node.op_type)
+    if first is None or form is None or form.shape is None:
+        return
+    for shape in (value.shape for value in inputs[first:] if value is not None):
+        pairs = zip(form.shape[::-1], shape[::-1], strict=False)
+        if len(shape) > len(form.shape) or any(size not in (1, whole) for whole, size in pairs):
+            raise LowerError(f"a shape of {shape} cannot be repeated to {form.shape}")
 
 
 def check_axis(axis: int, rank: int) -> None:
