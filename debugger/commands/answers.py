@@ -77,6 +77,23 @@ class Answer:
         own = self.stopped is not None and self.stopped.reason == "interrupt"
         return own or any(answer.was_interrupted for answer in self.answers)
 
+    @property
+    def last_run(self) -> Answer | None:
+        """The answer to the last run of the program: this answer, one in `answers`, or None."""
+        for answer in reversed(self.answers):
+            if (found := answer.last_run) is not None:
+                return found
+        return self if self.kind == "stop" else None
+
+    def silenced(self) -> Answer:
+        """Return the same answer, but without the stop of the last run and without its displays."""
+        for at in reversed(range(len(self.answers))):
+            answer = self.answers[at]
+            if answer.last_run is not None:
+                others = self.answers[:at], self.answers[at + 1 :]
+                return replace(self, answers=(*others[0], answer.silenced(), *others[1]))
+        return replace(self, silent=True, answers=())
+
     def of(self, command: str) -> Answer:
         """Return the same answer with `command` as the name of its command."""
         return replace(self, command=command)

@@ -308,11 +308,11 @@ class Interpreter:
             return answer
         self._in_point_commands = True
         try:
-            first = self._point_commands(answer.stopped)[:1]
+            if self._is_silent(answer.stopped):
+                answer = answer.silenced()
             more = self._run_point_commands(answer.stopped)
-            is_silent = first == [SILENT]
-            displays = () if is_silent else answer.answers
-            return replace(answer, answers=(*displays, *more), silent=is_silent)
+            leaves = any(reply.leaves for reply in more)
+            return replace(answer, answers=(*answer.answers, *more), leaves=leaves)
         finally:
             self._in_point_commands = False
 
@@ -321,8 +321,8 @@ class Interpreter:
 
         If a command leads to another stop, the remaining commands are dropped, and the commands of
         the points that caused the new stop are executed. This is repeated for at most `MOST_STOPS`
-        stops. An error ends the execution. The result has the last `answers.MOST_ANSWERS` answers,
-        with the error.
+        stops. An error, or a command that ends the debugger, ends the execution. The result has the
+        last `answers.MOST_ANSWERS` answers, with the error.
         """
         replies: deque[Answer] = deque(maxlen=answers.MOST_ANSWERS)
         for _ in range(MOST_STOPS):
@@ -330,15 +330,22 @@ class Interpreter:
             stop = None
             for text in lines:
                 answer = self.execute(text, keep=False)
+                last = answer.last_run
+                if last is not None and self._is_silent(last.stopped):
+                    answer = answer.silenced()
                 replies.append(answer)
-                if answer.kind == "stop":
-                    stop = answer.stopped
-                    break
-                if answer.kind == "error":
+                if answer.kind == "error" or answer.leaves:
                     return tuple(replies)
+                if last is not None:
+                    stop = last.stopped
+                    break
             if stop is None:
                 break
         return tuple(replies)
+
+    def _is_silent(self, stop: StopRecord | None) -> bool:
+        """Return whether `silent` is the first of the commands that a stop leads to."""
+        return self._point_commands(stop)[:1] == [SILENT]
 
     def _point_commands(self, stop: StopRecord | None) -> list[str]:
         points = self.session.points.all

@@ -68,6 +68,41 @@ def test_a_silent_point_does_not_show_its_stop(debug: Interpreter) -> None:
     assert answer.stopped.reason == "breakpoint"
 
 
+def test_a_silent_point_does_not_show_the_stops_between_its_runs(debug: Interpreter) -> None:
+    run(debug, "break double", "commands", "silent", "print a0", "continue", "end", "display s0")
+    shown = run(debug, "continue")[0].splitlines()
+    assert shown[:3] == ["a0 = 3", "a0 = 24", "a0 = 48"]
+    assert sum(line.startswith("1: s0") for line in shown) == 1
+    assert "breakpoint" not in "".join(shown)
+    assert shown[3].startswith("exit with code 96")
+
+
+@pytest.mark.parametrize(
+    "resume",
+    [("continue",), ("if 1", "continue", "end"), ("go-on",)],
+    ids=["in a block", "in a block of a block", "in a command of one's own"],
+)
+def test_commands_of_a_point_follow_a_run_that_its_commands_began(
+    debug: Interpreter, resume: tuple[str, ...]
+) -> None:
+    run(debug, "define go-on", "print 88", "continue", "end", "break double")
+    run(debug, "commands", "silent", "if a0 != 48", *resume, "else", "print a0", "end", "end")
+    answer = debug.execute("continue")
+    assert answer_text(answer, "").splitlines()[-1] == "a0 = 48"
+    assert "breakpoint" not in answer_text(answer, "")
+    assert debug.session.points.get(1).hits == 3
+
+
+@pytest.mark.parametrize("leave", [("quit",), ("if 1", "quit", "end")])
+def test_a_command_of_a_point_can_end_the_debugger(
+    debug: Interpreter, leave: tuple[str, ...]
+) -> None:
+    run(debug, "break double", "commands", *leave, "print 99", "end")
+    answer = debug.execute("continue")
+    assert answer.leaves
+    assert "99" not in answer_text(answer, "")
+
+
 def test_define_makes_a_command_with_arguments(debug: Interpreter) -> None:
     assert run(debug, "define pair", "print $arg0", "print $arg1 + $argc", "end") == [
         "pair is 2 lines"
