@@ -104,6 +104,7 @@ class ScalarCore(Core, Startable, Instrumented):
         super().reload()
         self.last_break = None
         self.pc = self.state.pc
+        self.state.x[0] = 0  # the register zero drops what is written, also what a debugger writes
         self.x[:SINK] = self.state.x.tolist()
         self.pending = self.state.pending
         self.tally.clear()

@@ -254,6 +254,18 @@ def test_what_is_set_is_there_and_the_run_goes_on_with_it():
     assert (debug.read("y") == changed).all()
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", ["zero", "x[0]", "x.u8[1]", "x"])
+@pytest.mark.parametrize("core", ["cp", "vc"])
+def test_the_register_zero_drops_what_is_set(core, name, engine):
+    debug = of_source(".core cp\n_start: mv a0, zero\nebreak\n", engine=engine)
+    debug.set(f"{core}.{name}", 5)
+    assert debug.read(f"{core}.zero") == debug.read_register(core, "x", 0) == 0
+    debug.stepi()
+    assert debug.read("cp.a0") == 0
+    assert debug.read(f"{core}.gp") == (5 if name == "x" else 0)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
