@@ -18,9 +18,13 @@ from macaw.debugger.commands.gdb_advice import advice_for
 from macaw.debugger.commands.gdb_spellings import respell
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.table import Command, find, split
-from macaw.debugger.commands.text import both
+from macaw.debugger.commands.text import both, counted
 from macaw.debugger.commands.usage import UsageError, match
-from macaw.debugger.commands.user_commands import UserCommand, lines_of_call
+from macaw.debugger.commands.user_commands import (
+    UserCommand,
+    lines_of_call,
+    missing_argument,
+)
 from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.places import PlaceError
 from macaw.debugger.stops import SessionError
@@ -65,6 +69,7 @@ class Interpreter:
         self._on_output = session.on_output
         session.on_output = self._write
         self._depth = 0  # the present depth of scripts
+        self._calls: list[int] = []  # numbers of words of the present calls of user's commands
         self._block: Block | None = None  # the block whose lines follow
         self._in_point_commands = False
         self._here_only = False  # with two runs: whether a line is only for this run
@@ -178,6 +183,7 @@ class Interpreter:
     def _answer_to(self, text: str, body: tuple[str, ...] | None) -> Answer:
         row = None
         try:
+            self._check_arguments(text)
             word, _, offset = split(text)
             if word in self.context.user_commands:
                 return self._call(self.context.user_commands[word], text[offset:])
@@ -213,20 +219,29 @@ class Interpreter:
 
     def _call(self, command: UserCommand, text: str) -> Answer:
         """Execute a command of the user with the arguments `text`. Raises `CommandError`."""
-        try:
-            lines = lines_of_call(command, text)
-        except ValueError as error:
-            raise CommandError(f"{command.name}: {error}") from None
+        words = text.split()
+        lines = lines_of_call(command, words, text)
         replies: deque[Answer] = deque(maxlen=answers.MOST_ANSWERS)
-        for number, answer in self.run_lines(lines, command.name):
-            if answer.kind == "error":
-                what = f"{command.name}, line {number}: {answer.message}"
-                return replace(answers.error(what, hint=answer.hint), answers=tuple(replies))
-            replies.append(answer)
+        self._calls.append(len(words))
+        try:
+            for number, answer in self.run_lines(lines, command.name):
+                if answer.kind == "error":
+                    what = f"{command.name}, line {number}: {answer.message}"
+                    return replace(answers.error(what, hint=answer.hint), answers=tuple(replies))
+                replies.append(answer)
+        finally:
+            self._calls.pop()
         if len(replies) == 1:
             return replies[0]
         leaves = any(answer.leaves for answer in replies)
         return Answer("done", command.name, answers=tuple(replies), leaves=leaves)
+
+    def _check_arguments(self, text: str) -> None:
+        """Raise `CommandError` if a line of a call names an argument that the call lacks."""
+        name = missing_argument(text) if self._calls else None
+        if name is not None:
+            words = counted(self._calls[-1], "word")
+            raise CommandError(f"{name} is missing: the call has {words}")
 
     def _with_other(self, row: Command, text: str, answer: Answer) -> Answer:
         """Execute a line in the other run, too, and return the answers of both runs as one.

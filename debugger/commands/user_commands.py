@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _ARGUMENT = re.compile(r"\$arg(\*|c\b|\d+)")
+_NUMBERED = re.compile(r"\$arg\d+")
 
 
 @dataclass(frozen=True)
@@ -18,26 +19,26 @@ class UserCommand:
     meaning: tuple[str, ...] = ()
 
 
-def lines_of_call(command: UserCommand, text: str) -> list[str]:
-    """Return the lines that a call of a user's command executes; `text` has the arguments.
+def lines_of_call(command: UserCommand, words: Sequence[str], text: str) -> list[str]:
+    """Return the lines that a call of a user's command executes.
 
-    In these lines, argument N (from 0) replaces `$argN`, the number of arguments replaces `$argc`,
-    and all arguments replace `$arg*`. Raises `ValueError` if the call has no argument N.
+    `words` are the arguments, `text` is the text of all of them. In the lines, argument N (from 0)
+    replaces `$argN`, the number of arguments replaces `$argc`, and all arguments replace `$arg*`.
+    An `$argN` without argument stays; `missing_argument` finds it when its line is executed.
     """
-    words = text.split()
-    return [_filled(line, words, text) for line in command.lines]
 
-
-def _filled(line: str, words: Sequence[str], text: str) -> str:
     def fill(match: re.Match[str]) -> str:
         what = match[1]
         if what == "*":
             return text
         if what == "c":
             return str(len(words))
-        number = int(what)
-        if number >= len(words):
-            raise ValueError(f"{match[0]} is missing: the call has {len(words)} words")
-        return words[number]
+        return words[int(what)] if int(what) < len(words) else match[0]
 
-    return _ARGUMENT.sub(fill, line)
+    return [_ARGUMENT.sub(fill, line) for line in command.lines]
+
+
+def missing_argument(line: str) -> str | None:
+    """Return the first `$argN` that a line of a call has kept, or None."""
+    match = _NUMBERED.search(line)
+    return None if match is None else match[0]

@@ -109,7 +109,7 @@ def test_define_makes_a_command_with_arguments(debug: Interpreter) -> None:
     ]
     assert run(debug, "pair 3 4") == ["3 = 3\n4 + 2 = 6"]
     assert run(debug, "pair 3") == [
-        "error: pair: $arg1 is missing: the call has 1 words\n  pair 3\n  ^^^^"
+        "3 = 3\nerror: pair, line 2: $arg1 is missing: the call has 1 word"
     ]
     assert run(debug, "document pair", "Print two things.", "end", "help pair") == [
         "help pair shows 1 line",
@@ -120,6 +120,17 @@ def test_define_makes_a_command_with_arguments(debug: Interpreter) -> None:
     assert run(debug, "define 3x")[0].startswith("error: '3x' is no name of a command")
     assert run(debug, "document none")[0].startswith("error: no command of your own")
     assert run(debug, "define again", "again", "end", "again")[-1].count("go deeper than 16") == 1
+
+
+def test_a_command_of_ones_own_can_ask_how_many_arguments_it_has(debug: Interpreter) -> None:
+    lines = ["if $argc == 2", "print $arg0 + $arg1", "else", "print $arg0", "end"]
+    run(debug, "define one-or-two", *lines, "end", "define pass-on", "one-or-two $arg*", "end")
+    assert run(debug, "one-or-two 3", "pass-on 3 4") == ["3 = 3", "3 + 4 = 7"]
+    assert run(debug, "pass-on") == [
+        "error: pass-on, line 1: one-or-two, line 5: if, line 1: "
+        "$arg0 is missing: the call has 0 words"
+    ]
+    assert run(debug, "print $arg0")[0].startswith("error: $arg0 has no value")
 
 
 def test_an_error_in_a_command_of_ones_own_names_its_line(debug: Interpreter) -> None:
