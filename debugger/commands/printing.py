@@ -191,9 +191,17 @@ def _strings(context: Context, place: int, count: int) -> tuple[Answer, int]:
     for _ in range(count):
         context.session.interrupts.check()
         data = _text(context, at)
-        rows.append((address_text(context, at), repr(data.decode("utf-8", "backslashreplace"))))
+        rows.append((address_text(context, at), _quoted(data)))
         at += len(data) + 1
     return answers.table(("address", "text"), rows), at - place
+
+
+def _quoted(data: bytes) -> str:
+    """Return a text in quotation marks; bytes that are no UTF-8 as they are written in a string."""
+    try:
+        return repr(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return repr(data)[1:]
 
 
 def _in_format(context: Context, place: int, count: int, form: MemoryFormat) -> tuple[Answer, int]:

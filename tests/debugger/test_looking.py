@@ -370,3 +370,18 @@ def test_a_text_that_ends_where_its_memory_ends(run):
     assert run.execute(f"x/s {end - 5}").rows[0][-1].strip("'\"") == "last"
     device.memory.poke(end - 5, b"lasts")
     assert run.execute(f"x/s {end - 5}").kind == "error"
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"plain", "'plain'"),
+        ("it's äö\n".encode(), '"it\'s äö\\n"'),
+        (b"\x93\x08", r"'\x93\x08'"),
+        (rb"\x93", r"'\\x93'"),
+        (b"", "''"),
+    ],
+)
+def test_a_text_in_memory_is_shown_with_its_bytes_that_are_no_characters(run, data, text):
+    run.session.write_memory(run.session.program.tensor("y").address, data + bytes(1))
+    assert run.execute("x/s y").rows[0][-1] == text
