@@ -20,7 +20,7 @@ from macaw.emu.copies import candidates, index_of, original, same_offset
 from macaw.isa import registry
 
 if TYPE_CHECKING:
-    from macaw.asm.program import Program, Section
+    from macaw.asm.program import Program, Section, Symbol
     from macaw.debugger.debuggee import Debuggee
     from macaw.emu.core import Core
 
@@ -78,7 +78,7 @@ def locate(debuggee: Debuggee, text: str) -> Location:
         raise LocationError(
             f"{text} is {value:#x}, where the program has nothing; *{text} allows it"
         )
-    return Location(text, (_piece_starts(debuggee, section).get(value, value),))
+    return Location(text, (_piece_starts(debuggee.program, section).get(value, value),))
 
 
 def _line_at(debuggee: Debuggee, distance: int) -> str:
@@ -130,7 +130,7 @@ def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ..
     starts: dict[int, list[int]] = {}
     for name in table.sections:
         before = None
-        begins = _piece_starts(debuggee, debuggee.program.section(name))
+        begins = _piece_starts(debuggee.program, debuggee.program.section(name))
         for row in (table.at(name, address) for address in table.rows(name).addresses):
             if row is None or row.file != file:
                 before = None
@@ -144,7 +144,7 @@ def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ..
     return tuple(dict.fromkeys(starts[line]))
 
 
-def _piece_starts(debuggee: Debuggee, section: Section) -> dict[int, int]:
+def _piece_starts(program: Program, section: Section) -> dict[int, int]:
     """Return from which address a core executes each piece of a section of data.
 
     A piece is for example a packet, a segment of a packet, or an instruction of a sequence. A core
@@ -154,8 +154,27 @@ def _piece_starts(debuggee: Debuggee, section: Section) -> dict[int, int]:
     """
     if section.core is None or registry.core(section.core).executable:
         return {}
-    pieces = records_of(debuggee.program, section.name, section.core)
+    pieces = records_of(program, section.name, section.core)
     return {piece.address: piece.begins for piece in pieces if piece.begins is not None}
+
+
+def labels_of_code(program: Program) -> list[Symbol]:
+    """Return the symbols at which a core executes an instruction, a packet or a sequence."""
+    labels = []
+    typed = {item.address for item in program.typed}
+    pieces: dict[str, dict[int, int]] = {}
+    sections = {section.name: section for section in program.sections if section.core is not None}
+    for symbol in program.symbols:
+        section = sections.get(symbol.section or "")
+        if section is None:
+            continue
+        if section.name not in pieces:
+            pieces[section.name] = _piece_starts(program, section)
+        is_data = symbol.kind == "object" or symbol.value in typed
+        is_fetched = "x" in section.flags and section.holds(symbol.value) and not is_data
+        if symbol.value in pieces[section.name] or is_fetched:
+            labels.append(symbol)
+    return labels
 
 
 @lru_cache(maxsize=64)

@@ -13,12 +13,11 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line, parse_number
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import counted
-from macaw.debugger.locations import LocationError
+from macaw.debugger.locations import LocationError, labels_of_code
 from macaw.debugger.point import KINDS, Point, PointError
 from macaw.debugger.user_values import set_variable
 
 if TYPE_CHECKING:
-    from macaw.asm.program import Program, Symbol
     from macaw.debugger.commands.context import Context
 
 MOST_OF_PATTERN = 1000  # the greatest number of points that one command sets or names
@@ -157,24 +156,14 @@ def _tcatch(context: Context, line: Line) -> Answer:
 )
 def _rbreak(context: Context, line: Line) -> Answer:
     pattern = compile_pattern(line.get("TEXT") or "")
-    program = context.session.program
-    names = [
-        symbol.name
-        for symbol in program.symbols
-        if pattern.search(symbol.name) and is_code(program, symbol)
-    ]
+    labels = labels_of_code(context.session.program)
+    names = [symbol.name for symbol in labels if pattern.search(symbol.name)]
     if len(names) > MOST_OF_PATTERN:
         raise CommandError(f"{len(names)} labels match, at most {MOST_OF_PATTERN} are set at once")
     if not names:
         raise CommandError("no label of code matches", "info functions lists them")
     done = [_add(context, replace(line, command="break"), name) for name in names]
     return answers.message(*(text for answer in done for text in answer.lines))
-
-
-def is_code(program: Program, symbol: Symbol) -> bool:
-    """Return whether a symbol is in the part of a core: a label of its instructions or packets."""
-    section = program.section_at(symbol.value) if symbol.section else None
-    return section is not None and section.core is not None
 
 
 def compile_pattern(text: str) -> re.Pattern[str]:

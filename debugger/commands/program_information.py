@@ -10,9 +10,9 @@ from macaw.debugger.commands.code import source_lines, source_names
 from macaw.debugger.commands.frames import chosen_frame
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.operands import address_text, address_value, symbol_at
-from macaw.debugger.commands.points import compile_pattern, is_code
+from macaw.debugger.commands.points import compile_pattern
 from macaw.debugger.commands.text import stop_lines
-from macaw.debugger.locations import LocationError
+from macaw.debugger.locations import LocationError, labels_of_code
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
@@ -94,9 +94,10 @@ def _labels(context: Context, text: str | None, code: bool) -> Answer:
     pattern = compile_pattern(text or "")
     session = context.session
     program = session.program
+    of_code = set(labels_of_code(program))
     rows = []
     for symbol in program.symbols:
-        if pattern.search(symbol.name) and symbol.section and is_code(program, symbol) == code:
+        if pattern.search(symbol.name) and symbol.section and (symbol in of_code) == code:
             line = program.line_at(symbol.value) if code else None
             rows.append(
                 (

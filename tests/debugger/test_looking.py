@@ -385,3 +385,37 @@ def test_a_text_that_ends_where_its_memory_ends(run):
 def test_a_text_in_memory_is_shown_with_its_bytes_that_are_no_characters(run, data, text):
     run.session.write_memory(run.session.program.tensor("y").address, data + bytes(1))
     assert run.execute("x/s y").rows[0][-1] == text
+
+
+CODE_AND_DATA = """
+        .core cp
+_start: ebreak
+table:  .array int8, 4
+after:  nop
+        .section .data.cp
+text:   .ascii "abc"
+        .core vc
+work:   ret
+        .core pe, row=0
+packets: config ib=0, seq
+w:      .array int8, 4
+b:      .byte 1
+        .seq seq
+        spu  nonsf, src=0, dst=0
+        .endseq
+        .data
+d:      .word 1
+"""
+
+
+def test_labels_of_data_are_no_code():
+    """A core's sections may have code and data; a breakpoint stops only at code."""
+    run = Interpreter(of_source(CODE_AND_DATA), DebuggerFiles())
+    code = ["_list.0", "_start", "after", "packets", "seq", "work"]
+    assert sorted(row[2] for row in run.execute("info functions").rows) == code
+    assert [row[2] for row in run.execute("info functions ^t").rows] == []
+    data = ["b", "d", "table", "text", "w"]
+    assert sorted(row[2] for row in run.execute("info variables").rows) == data
+    lines = run.execute("rbreak ^[a-z]").lines
+    assert sorted(line.split()[2].rstrip(",") for line in lines) == code[2:]
+    assert run.execute("rbreak ^text$").message == "no label of code matches"
