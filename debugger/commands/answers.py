@@ -72,6 +72,11 @@ class Answer:
         return self.differs or any(answer.finds_differences for answer in self.answers)
 
     @property
+    def has_failed(self) -> bool:
+        """Whether this answer, or one in `answers`, is an error."""
+        return self.kind == "error" or any(answer.has_failed for answer in self.answers)
+
+    @property
     def was_interrupted(self) -> bool:
         """Whether the user's request to stop has ended the run that the command started."""
         own = self.stopped is not None and self.stopped.reason == "interrupt"

@@ -86,6 +86,32 @@ def test_a_difference_makes_a_batch_fail_at_its_end(tmp_path):
 
 
 @pytest.mark.once
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("break _start+4", "commands 1 nothing", "continue"),
+        ("if 1", "break _start+4", "commands nothing", "continue", "end"),
+        ("thread apply all nothing",),
+    ],
+)
+def test_a_failed_command_inside_a_line_makes_a_batch_fail_at_its_end(lines):
+    found = macaw(HELLO, "--batch", input="\n".join([*lines, "print 5 * 5"]))
+    assert found.returncode == 1
+    assert "error: no command is called 'nothing'" in found.stdout
+    assert found.stdout.splitlines()[-1] == "5 * 5 = 25", "the rest is done"
+
+
+@pytest.mark.once
+def test_a_line_that_fails_in_the_other_run_makes_a_batch_fail_at_its_end(tmp_path):
+    other = tmp_path / "other.s"
+    other.write_text(Path(HELLO).read_text().replace("text", "words"))
+    found = macaw(
+        HELLO, "--against", str(other), "--batch", "-e", "break text", "-e", "print 5 * 5"
+    )
+    assert (found.returncode, found.stdout.splitlines()[-1]) == (1, "5 * 5 = 25")
+
+
+@pytest.mark.once
 def test_inputs_and_items(tmp_path):
     source, array = tmp_path / "p.s", tmp_path / "x.npy"
     source.write_text(".input x, int8, 2\n.core cp\n_start: ebreak\n")

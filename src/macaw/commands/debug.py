@@ -275,7 +275,7 @@ def _read_commands() -> list[str]:
 def _run_batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
     from macaw.debugging import execute, interruptible
 
-    differs = False
+    fails = False
     with interruptible(interpreter.session):
         for line in filter(str.strip, lines):
             answer = execute(interpreter, line)
@@ -284,7 +284,7 @@ def _run_batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int
                 click.echo(json.dumps({"line": line, **answer.json(), **output}))
             else:
                 _print_answer(line, answer)
-            differs |= answer.finds_differences
+            fails |= answer.finds_differences or answer.has_failed
             if answer.kind == "error":
                 return EXIT_FAILURE
             if answer.leaves:
@@ -296,7 +296,7 @@ def _run_batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int
             else:
                 _print_answer("", unfinished)
             return EXIT_FAILURE
-    return EXIT_FAILURE if differs else EXIT_SUCCESS
+    return EXIT_FAILURE if fails else EXIT_SUCCESS
 
 
 def _print_answer(line: str, answer: Answer) -> None:
