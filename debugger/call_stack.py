@@ -1,15 +1,16 @@
 """Finds the calls from which a core has not returned: from the link register and the stack.
 
 Assembly code has no frame records. So each word on the stack that is the address after a call
-counts as a return address. The search begins at the innermost call. A direct call counts only if
-its target is at or before the address that was found before it, because that address is in the
-called function.
+counts as a return address. The search begins at the innermost call. A call of a known address
+counts only if this address is at or before the address that was found before it, because that one
+is in the called function.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from macaw.asm.disassembly.forms import printer_of
 from macaw.debugger.source_code import STACK, WORD, SourceCode
 from macaw.debugger.stops import Where
 from macaw.debugger.where import where_of
@@ -46,9 +47,7 @@ def call_addresses(debuggee: Debuggee, core: Core) -> list[int]:
     code = SourceCode(debuggee, core)
     addresses = [here]
     link, stack = register(core, LINK), register(core, STACK)
-    function = _function(debuggee, here)
-    stale = link is not None and _function(debuggee, link) == function
-    if link is not None and not (stale or _saves(code, here)) and _follows_call(code, link, here):
+    if link is not None and _is_link(code, link, here) and _follows_call(code, link, here):
         addresses.append(link)
     for word in _words(debuggee, stack) if stack is not None else ():
         if len(addresses) >= MOST_FRAMES:
@@ -68,13 +67,24 @@ def register(core: Core, alias: str) -> int | None:
     return None
 
 
-def _saves(code: SourceCode, here: int) -> bool:
-    """Return whether the function that contains `here` has stored the link register before `here`.
+def _is_link(code: SourceCode, link: int, here: int) -> bool:
+    """Return whether `link`, the link register's value, is the return address of a function.
 
-    True if any instruction from the start of the function up to `here` stores it to memory.
+    `here` is an address in that function. The value is no such address if the function has stored
+    the register before, because the stack then has the address. A value in the function itself
+    comes from a call that has returned, unless this call is of the function itself.
     """
-    symbol = code.debuggee.program.symbol_at(here)
-    for at in range(here - (symbol[1] if symbol else 0), here, WORD):
+    program = code.debuggee.program
+    symbol, after = program.symbol_at(here), program.symbol_at(link)
+    start = here - (symbol[1] if symbol else 0)
+    if (symbol and symbol[0].name) == (after and after[0].name):
+        return _target(code, link - WORD) == start and not _saves(code, start, here)
+    return not _saves(code, start, here)
+
+
+def _saves(code: SourceCode, start: int, here: int) -> bool:
+    """Return whether an instruction from `start` up to `here` stores the link register."""
+    for at in range(start, here, WORD):
         instruction = code.instruction(at)
         if instruction is None or "memory" not in instruction.row.writes.split():
             continue
@@ -101,20 +111,29 @@ def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
     """Return whether the instruction before `address` may have called a certain function.
 
     `inner` is an address in that function. The result is False if the instruction is not a call.
-    An indirect call may have called every function. A direct call calls its target, so the target
-    must be in the program and must not be after `inner`.
+    An indirect call may have called every function. The target of another call must be in the
+    program and must not be after `inner`.
     """
     section = code.debuggee.program.section_at(address - WORD)
     if section is None or address % WORD or not code.calls(address - WORD):
         return False
-    instruction = code.instruction(address - WORD)
-    target = None if instruction is None else instruction.values.get("target")
-    if target is None:
+    goal = _target(code, address - WORD)
+    if goal is None:
         return True
-    goal = address - WORD + target
     return goal <= inner and code.debuggee.program.section_at(goal) is not None
 
 
-def _function(debuggee: Debuggee, address: int) -> str | None:
-    symbol = debuggee.program.symbol_at(address)
-    return None if symbol is None else symbol[0].name
+def _target(code: SourceCode, address: int) -> int | None:
+    """Return where the call at an address goes, or None if a register decides that.
+
+    The instruction before the call may compute the address together with it, as in `call`.
+    """
+    call, before = code.instruction(address), code.instruction(address - WORD)
+    if call is None:
+        return None
+    if "target" in call.values:
+        return address + call.values["target"]
+    printer = printer_of(code.core.table.name)
+    if before is not None:
+        printer.target_of(before, address - WORD)
+    return printer.target_of(call, address)

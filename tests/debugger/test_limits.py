@@ -43,6 +43,19 @@ def test_the_innermost_frames_are_found(calls: int) -> None:
     assert frames == [*["f"] * calls, "_start"][:MOST_FRAMES]
 
 
+@pytest.mark.parametrize("offset", [0, 4, 8, 12])
+@pytest.mark.parametrize("calls", [1, 2, 5])
+def test_each_call_of_a_recursion_is_found_before_and_after_it_stores_the_link(
+    calls: int, offset: int
+) -> None:
+    debug = of_source(DEEP.format(5))
+    debug.break_(f"f+{offset}")
+    for _ in range(calls):
+        debug.cont()
+    frames = [str(one.symbol).split("+")[0] for one in debug.call_stack()]
+    assert frames == [*["f"] * calls, "_start"]
+
+
 COUNT = 57  # lines of the source
 
 
