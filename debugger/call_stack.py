@@ -71,27 +71,51 @@ def _is_link(code: SourceCode, link: int, here: int) -> bool:
     """Return whether `link`, the link register's value, is the return address of a function.
 
     `here` is an address in that function. The value is no such address if the function has stored
-    the register before, because the stack then has the address. A value in the function itself
-    comes from a call that has returned, unless this call is of the function itself.
+    the register before, because the stack then has the address; at the end of the function the
+    register has it again. A value in the function itself comes from a call that has returned,
+    unless this call is of the function itself.
     """
     program = code.debuggee.program
     symbol, after = program.symbol_at(here), program.symbol_at(link)
     start = here - (symbol[1] if symbol else 0)
-    if (symbol and symbol[0].name) == (after and after[0].name):
-        return _target(code, link - WORD) == start and not _saves(code, start, here)
-    return not _saves(code, start, here)
+    if _returns_by_link(code, here):
+        return True
+    is_inside = (symbol and symbol[0].name) == (after and after[0].name)
+    if is_inside and _target(code, link - WORD) != start:
+        return False
+    return not any(_uses(code, at, "memory", LINK) for at in range(start, here, WORD))
 
 
-def _saves(code: SourceCode, start: int, here: int) -> bool:
-    """Return whether an instruction from `start` up to `here` stores the link register."""
-    for at in range(start, here, WORD):
+def _returns_by_link(code: SourceCode, here: int) -> bool:
+    """Return whether a return follows `here` that takes the present value of the link register.
+
+    The result is False if a branch, or a change of the stack pointer, is between.
+    """
+    section = code.debuggee.program.section_at(here)
+    for at in range(here, here if section is None else section.end, WORD):
         instruction = code.instruction(at)
-        if instruction is None or "memory" not in instruction.row.writes.split():
-            continue
-        for operand in instruction.row.operands:
-            names = operand.kind.names if isinstance(operand.kind, Register) else ()
-            if names and LINK in names[instruction.values[operand.name]]:
-                return True
+        if code.returns(at):
+            return _uses(code, at, "pc", LINK)
+        if instruction is None or instruction.row.flow:
+            return False
+        if _uses(code, at, "rd", LINK) or _uses(code, at, "rd", STACK):
+            return False
+    return False
+
+
+def _uses(code: SourceCode, address: int, written: str, register: str) -> bool:
+    """Return whether an instruction writes `written` and has a register among its operands.
+
+    `written` is "memory", "pc" or an operand. If it is an operand, it must be the register.
+    """
+    instruction = code.instruction(address)
+    if instruction is None or written not in instruction.row.writes.split():
+        return False
+    for row in instruction.row.operands:
+        names = row.kind.names if isinstance(row.kind, Register) else ()
+        is_meant = row.name == written or written in ("memory", "pc")
+        if is_meant and names and register in names[instruction.values[row.name]]:
+            return True
     return False
 
 

@@ -176,3 +176,37 @@ def test_who_has_called():
     debug = of_source(BEFORE)
     debug.advance("early+8")
     assert called(debug) == ["early", "_start"]
+
+
+@pytest.mark.parametrize("offset", range(0, 24, 4))
+def test_the_caller_is_known_at_each_instruction_of_a_function(offset):
+    """The link register has its address before it is stored and after it is loaded again."""
+    debug = of_source(NESTED)
+    debug.advance(f"middle+{offset}")
+    assert called(debug) == ["middle", "outer", "_start"]
+
+
+# The recursive function returns from code after its return, on a path that stores no link.
+EARLY = """
+        .core cp
+_start: li   a0, 2
+        call down
+        ebreak
+down:   beqz a0, 1f
+        addi sp, sp, -16
+        sw   ra, 12(sp)
+        addi a0, a0, -1
+        jal  down
+        lw   ra, 12(sp)
+        addi sp, sp, 16
+        ret
+1:      li   a0, 5
+        ret
+"""
+
+
+@pytest.mark.parametrize("line", [14, 15])
+def test_the_caller_is_known_where_the_link_was_never_stored(line):
+    debug = of_source(EARLY)
+    debug.advance(f"test.s:{line}")
+    assert called(debug) == ["down", "down", "down", "_start"]
