@@ -120,7 +120,8 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
     # Tracepoints and other commands that need a GDB target
     (
         r"(tstart|tstop|tstatus|trace|tp|tracepoint|ftrace|strace|collect|actions|tfind|tdump|teval|"
-        r"tsave|tvariable|passcount|while-stepping|ws)(\s.*)?",
+        r"tsave|tvariable|passcount|while-stepping|stepping|ws|agent-printf)(\s.*)?|"
+        r"save\s+tracepoints(\s.*)?",
         Advice("there are no tracepoints", "dprintf prints without a stop; catch stops at events"),
     ),
     (
@@ -202,7 +203,7 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
         ),
     ),
     (
-        r"(with|w)\s.*--.*|with\s.*",
+        r"(with|w)\s.*--.*|with(\s.*)?",
         Advice(
             "the debugger has no settings to change for one command",
             "print takes the format itself",
@@ -210,8 +211,8 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
     ),
     # Information about C programs and operating systems
     (
-        _INFO
-        + r"(locals|args|scope|types?|type-printers|vtbl|selectors|classic\S*|module\w*)(\s.*)?",
+        _INFO + r"(locals|args|scope|types?|type-printers|vtbl|selectors|classic\S*|classes|common|"
+        r"module\w*)(\s.*)?|(print-object|po)(\s.*)?",
         Advice("the debugger knows no types and variables of C", _C),
     ),
     (_INFO + r"(sharedlibrary|shared\w*|dll)", Advice("programs have no shared libraries")),
@@ -244,6 +245,12 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
     ),
     (r"(explore|expl)(\s.*)?", Advice("print shows a value with all its members")),
     (r"(maint|maintenance|mt)(\s.*)?", Advice("the debugger has no commands about itself")),
+    (
+        r"(memory-tag|flash-erase|adi|add-auto-load-\S+)(\s.*)?",
+        Advice(
+            "the emulated device has nothing of that kind", "info registers, info cores, info mem"
+        ),
+    ),
     (r"flushregs", Advice("the debugger has no copies of registers to forget")),
     (
         r"(interpreter-exec|interpreter|new-ui)(\s.*)?",
@@ -262,6 +269,27 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
     (
         r"end\s*",
         Advice("end is the last line of commands, define, document, if, while and python"),
+    ),
+    (r"else\s*", Advice("else is a line between if and its end")),
+    (
+        r"loop_(break|continue)",
+        Advice("no command leaves a loop early", "while E ends when E is false: set $n = 0"),
+    ),
+    (
+        r"eval(\s.*)?",
+        Advice("no command is made from a format", "define NAME makes one with $arg0"),
+    ),
+    (
+        r"init-if-undefined(\s.*)?",
+        Advice("a variable exists after its first value", "set $n = 1"),
+    ),
+    (
+        r"break-range(\s.*)?",
+        Advice("a breakpoint has no range", "break LOC, rbreak TEXT"),
+    ),
+    (
+        r"(python-interactive|pi)(\s.*)?",
+        Advice("python takes its lines up to end", "python ... end"),
     ),
     (r"define-prefix(\s.*)?", Advice("the name of a command is one word", "define NAME")),
     (r"demangle(\s.*)?", Advice("names are not mangled", "info symbol ADDRESS names an address")),
@@ -288,7 +316,7 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
     ),
     (r"(p|print|inspect|output|call)/s(\s.*)?", Advice("print shows no text", "x/s E does")),
     (
-        r"(monitor|mon)\s+(.+)",
+        r"(monitor|mon)(\s.*)?",
         Advice("this is the monitor already", "type the command without `monitor`"),
     ),
     (

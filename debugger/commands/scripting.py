@@ -76,6 +76,11 @@ def _new_name(context: Context, name: str, line: Line) -> str:
     """Return `name` if a user's command may have this name. Raises `CommandError` otherwise."""
     if not _NAME.fullmatch(name):
         raise CommandError(f"'{name}' is no name of a command", "letters, digits, _ and -")
+    if name.startswith(("hook-", "hookpost-")):  # GDB executes such a command with another one
+        raise CommandError(
+            "no command is executed before or after another one",
+            "commands N executes commands at a point, display shows values after each stop",
+        )
     if any(name in row.names for row in COMMANDS.values()):
         raise CommandError(f"{name} is a command of the debugger", "choose another name")
     return name
