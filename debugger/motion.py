@@ -424,9 +424,7 @@ class Motion:
 
     def _delete_temporary(self, hits: Iterable[Hit]) -> None:
         for hit in hits:
-            point = self.points.all.get(hit.number)
-            if point is not None and point.temporary:
-                self.points.delete(hit.number)
+            self.points.delete_temporary(hit.number)
 
     def _add_stop_position(self) -> None:
         """Record the present position as one to which steps back may return."""

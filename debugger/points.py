@@ -21,6 +21,7 @@ class Points:
         self.all: dict[int, Point] = {}
         self.version = 0  # grows with each change that may affect a run
         self._last_number = 0
+        self._left_commands: dict[int, tuple[str, ...]] = {}  # of temporary points that have gone
 
     def __iter__(self) -> Iterator[Point]:
         return iter(self.all.values())
@@ -87,6 +88,18 @@ class Points:
         self.get(number)
         del self.all[number]
         self.version += 1
+
+    def delete_temporary(self, number: int) -> None:
+        """Delete a point that has stopped a run if it is temporary, but keep its commands."""
+        point = self.all.get(number)
+        if point is not None and point.temporary:
+            self._left_commands[number] = point.commands
+            self.delete(number)
+
+    def commands_of(self, number: int) -> tuple[str, ...]:
+        """Return the commands that a stop at the point with this number leads to."""
+        point = self.all.get(number)
+        return self._left_commands.get(number, ()) if point is None else point.commands
 
     def clear(self) -> None:
         """Delete all points."""

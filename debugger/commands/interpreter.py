@@ -363,9 +363,8 @@ class Interpreter:
         return self._point_commands(stop)[:1] == [SILENT]
 
     def _point_commands(self, stop: StopRecord | None) -> list[str]:
-        points = self.session.points.all
         hits = () if stop is None else stop.hits
-        return [text for x in hits if x.number in points for text in points[x.number].commands]
+        return [text for hit in hits for text in self.session.points.commands_of(hit.number)]
 
     # Output of the program
 

@@ -232,7 +232,7 @@ def test_a_script_ends_where_it_is_interrupted(tmp_path):
     answer = run.execute(f"source {script}")
     assert answer.message == f"{script}:1: interrupted, the rest is not done"
     assert [one.stopped.reason for one in answer.answers] == ["interrupt"]
-    run.session.points.add("tbreak", "_start", commands=("continue",))
+    run.session.points.add("tbreak", "_start", commands=("stepc",))
     script.write_text("stepc 5\ngoto 0\ncontinue\necho never\n")
     run.on_answer = lambda line, answer: line == "goto 0" and run.session.interrupt()
     answer = run.execute(f"source {script}")

@@ -93,6 +93,15 @@ def test_commands_of_a_point_follow_a_run_that_its_commands_began(
     assert debug.session.points.get(1).hits == 3
 
 
+@pytest.mark.parametrize("point", ["tbreak double", "tcatch fault"])
+def test_a_temporary_point_executes_its_commands_once(debug: Interpreter, point: str) -> None:
+    run(debug, "set pc = 3" if "fault" in point else "set s0 = 0", point)
+    run(debug, "commands", "silent", "print 5 * 5", "end")
+    assert run(debug, "continue") == ["5 * 5 = 25"]
+    assert run(debug, "info breakpoints") == ["none"]
+    assert not run(debug, "continue")[0].startswith("5 * 5")
+
+
 @pytest.mark.parametrize("leave", [("quit",), ("if 1", "quit", "end")])
 def test_a_command_of_a_point_can_end_the_debugger(
     debug: Interpreter, leave: tuple[str, ...]
