@@ -21,6 +21,7 @@ _SPELLINGS = tuple(
         (r"(?:d|delete)\s+(?:br|bre|break|breakpoints?)(\s.*)?", r"delete\1"),
         (r"(en|enable|dis|disa|disable)\s+(?:br|bre|break|breakpoints?)(\s.*)?", r"\1\2"),
         (r"(?:d|delete)\s+displays?(\s.*)?", r"undisplay\1"),
+        (r"(l|list)\s+\+", r"\1"),
         (_INFO + r"(?:b|br\w*)(\s.*)?", r"info breakpoints\1"),
         (_INFO + r"(?:s|stack)(\s.*)?", r"backtrace\1"),
         (_INFO + r"th\w*(\s.*)?", r"info cores\1"),

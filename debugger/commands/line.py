@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from macaw.debugger.commands.usage import Argument
+
+MOST_IN_RANGE = 1000  # the greatest number of points or displays that one operand names
 
 
 class CommandError(ValueError):
@@ -84,3 +87,19 @@ def parse_number(text: str, low: int = 0, base: int = 0) -> int:
     if value < low:
         raise CommandError(f"{value} is too small, {low} is the least")
     return value
+
+
+def parse_ranges(texts: Iterable[str], what: str) -> list[int]:
+    """Return the numbers, from 1 on, that texts such as `3` and `3-5` denote, in their order.
+
+    Raises `CommandError` for a range of more than `MOST_IN_RANGE` numbers; it says `what` they are.
+    """
+    numbers: list[int] = []
+    for text in texts:
+        first, dash, last = text.partition("-")
+        low = parse_number(first, 1)
+        high = parse_number(last, low) if dash else low
+        if high - low >= MOST_IN_RANGE:
+            raise CommandError(f"{text} is too many {what}")
+        numbers += range(low, high + 1)
+    return numbers

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.line import CommandError, Line, parse_number
+from macaw.debugger.commands.line import CommandError, Line, parse_number, parse_ranges
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import counted
 from macaw.debugger.locations import LocationError, labels_of_code
@@ -20,7 +20,7 @@ from macaw.debugger.user_values import set_variable
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-MOST_OF_PATTERN = 1000  # the greatest number of points that one command sets or names
+MOST_OF_PATTERN = 1000  # the greatest number of points that one command sets
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
 _ACCESS = (
     "E: memory, elements of a tensor, registers, queues; by PLACES: only accesses by these cores"
@@ -240,7 +240,7 @@ def split_values(text: str) -> list[str]:
 def _chosen(context: Context, line: Line) -> list[Point]:
     """Return the points that a line names: by `last`, by numbers, by both, or all points."""
     points = context.session.points
-    numbers = [number for text in line.all("N") for number in _range(text)]
+    numbers = parse_ranges(line.all("N"), "points")
     if line.has("last"):
         newest = _newest(context).number
         numbers = [newest, *(number for number in numbers if number != newest)]
@@ -248,16 +248,6 @@ def _chosen(context: Context, line: Line) -> list[Point]:
         return [points.get(one) for one in numbers] if numbers else list(points.all.values())
     except PointError as error:
         raise CommandError(str(error)) from None
-
-
-def _range(text: str) -> range:
-    """Return the range of numbers that `text` denotes: `3` or `3-5`. Raises `CommandError`."""
-    first, dash, last = text.partition("-")
-    low = parse_number(first, 1)
-    high = parse_number(last, low) if dash else low
-    if high - low >= MOST_OF_PATTERN:
-        raise CommandError(f"{text} is too many points")
-    return range(low, high + 1)
 
 
 def _newest(context: Context) -> Point:
@@ -279,7 +269,7 @@ def _enable(context: Context, line: Line) -> Answer:
 
 def _enable_displays(context: Context, line: Line) -> Answer:
     displays = context.displays
-    numbers = [parse_number(text, 1) for text in line.all("N")] or list(displays.rows)
+    numbers = parse_ranges(line.all("N"), "displays") or list(displays.rows)
     for number in numbers:
         if number not in displays.rows:
             raise CommandError(f"there is no display {number}")

@@ -13,7 +13,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.code import instructions
 from macaw.debugger.commands.displays import display_answers, display_cell, symbol_names
 from macaw.debugger.commands.formats import LETTERS, MOST, UNITS, Format, format_value, read
-from macaw.debugger.commands.line import CommandError, Line, parse_number
+from macaw.debugger.commands.line import CommandError, Line, parse_ranges
 from macaw.debugger.commands.operands import (
     address,
     address_text,
@@ -250,7 +250,7 @@ def _display(context: Context, line: Line) -> Answer:
 @command("undisplay [N...]", "look", "remove displays; without N: all")
 def _undisplay(context: Context, line: Line) -> Answer:
     displays = context.displays
-    numbers = [parse_number(x, 1) for x in line.all("N")] or list(displays.rows)
+    numbers = parse_ranges(line.all("N"), "displays") or list(displays.rows)
     for one in numbers:
         if one not in displays.rows:
             raise CommandError(f"there is no display {one}")

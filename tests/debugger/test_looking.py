@@ -153,6 +153,11 @@ def test_displays_come_with_stops(run):
     assert run.execute("display").answers[0].rows[0][2] == 3
     assert run.execute("undisplay 1 1").lines == ("1 display left",)
     assert run.execute("undisplay 1").message == "there is no display 1"
+    for name in ("s1", "s2", "s3"):
+        run.execute(f"display {name}")
+    assert run.execute("disable display 3-4").lines == ("disabled displays 3, 4",)
+    assert run.execute("undisplay 3-5").lines == ("1 display left",)
+    assert run.execute("undisplay 1-1001").message == "1-1001 is too many displays"
     run.execute("undisplay")
     assert run.execute("stepi").answers == ()
 
