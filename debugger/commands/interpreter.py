@@ -186,6 +186,7 @@ class Interpreter:
             self._check_arguments(text)
             word, _, offset = split(text)
             if word in self.context.user_commands:
+                self._repeat_line = text
                 return self._call(self.context.user_commands[word], text[offset:])
             row, line = self.parse(text)
             if row.body and line.get("TEXT") is None:
@@ -294,7 +295,7 @@ class Interpreter:
             for number, line in enumerate(lines, 1):
                 if not line.strip() or line.lstrip().startswith("#"):
                     continue
-                answer = self.execute(line, keep=False)
+                answer = self.aside(line)
                 if answer.kind not in ("error", "stop") and self.session.interrupts.take():
                     answer = answers.error("interrupted, the rest is not done")
                 yield number, answer
@@ -344,7 +345,7 @@ class Interpreter:
             lines = self._point_commands(stop)
             stop = None
             for text in lines:
-                answer = self.execute(text, keep=False)
+                answer = self.aside(text)
                 last = answer.last_run
                 if last is not None and self._is_silent(last.stopped):
                     answer = answer.silenced()

@@ -93,6 +93,17 @@ def test_commands_of_a_point_follow_a_run_that_its_commands_began(
     assert debug.session.points.get(1).hits == 3
 
 
+def test_an_empty_line_repeats_what_the_user_typed(debug: Interpreter) -> None:
+    run(debug, "break double", "commands", "print a0", "end")
+    shown = [run(debug, line)[0].splitlines()[-1] for line in ("continue", "", "")]
+    assert shown == ["a0 = 3", "a0 = 24", "a0 = 48"]
+    run(debug, "delete", "start", "define two", "stepi", "print 1", "end")
+    assert len(debug.execute("two").answers) == len(debug.execute("").answers) == 2
+    run(debug, "if 1", "stepi", "end")
+    assert run(debug, "") == []
+    assert debug.session.core.retired == 3
+
+
 @pytest.mark.parametrize("point", ["tbreak double", "tcatch fault"])
 def test_a_temporary_point_executes_its_commands_once(debug: Interpreter, point: str) -> None:
     run(debug, "set pc = 3" if "fault" in point else "set s0 = 0", point)
