@@ -165,10 +165,11 @@ class StatementContext(ExpressionContext):
     def assign(self, name: Name, value: int | Address | Deferred) -> None:
         """Set a symbol that may be set again.
 
-        Raises `Mistake` if the name is the name of a label.
+        Raises `Mistake` if the name is the name of a label, or of a symbol that another file shares
+        with this file.
         """
         before = self.scope.clash(name.text)
-        if before is not None and before.is_label:
+        if before is not None and (before.is_label or name.text not in self.scope.symbols):
             raise second_definition(name, before)
         self.state.symbols.has_variables = True
         if before is None:

@@ -36,6 +36,15 @@ def test_a_definition_of_another_file_replaces_a_weak_one(own: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("second", [" .global n\n .set n, 2\n", " .set n, 2\n .global n\n"])
+def test_files_that_set_one_global_symbol_are_an_error(second: str) -> None:
+    """As in GNU ld, also if the `.global` comes first and both files set a number."""
+    first = " .data\n .global n\n .set n, 1\n .set n, 3\n .word n\n"
+    assert messages(first, second) == ["b.s:2: 'n' is defined twice"]
+    assert not messages(first, " .data\n .set n, 2\n .set n, 4\n .word n\n")
+    assert not messages(first, " .data\n .weak n\n .set n, 2\n .set n, 4\n .word n\n")
+
+
 def test_a_tensor_has_one_declaration_in_all_files() -> None:
     assert messages(" .input x, int8, 4\n", " .output x, int8, 4\n") == [
         "b.s:1: 'x' is defined twice"
