@@ -1,7 +1,7 @@
 """Allocates common symbols (`.comm`).
 
 A common symbol is an area of zeros that several files may declare. It is allocated only if no file
-defines the symbol otherwise.
+defines the symbol otherwise. As in GNU ld, it has priority over a weak symbol of another file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def place_commons(state: AssemblyState, area: Area) -> None:
         same_name.setdefault(key, []).append(item)
     for items in same_name.values():
         first = items[0]
-        if first.scope.find(first.name) is None:
+        found = first.scope.find(first.name)
+        if found is None or (found.is_weak and first.name not in first.scope.symbols):
             with state.report.catching(first.line):
                 _place(state, area, items)
 

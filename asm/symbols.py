@@ -145,10 +145,13 @@ class Scope:
     def find(self, name: str) -> Definition | None:
         """Return the symbol `name` of this file or, failing that, the one that another file shares.
 
-        A shared symbol has priority over a weak symbol of this file.
+        A shared symbol has priority over a weak symbol of this file. A `.local` name never means
+        the symbol of another file.
         """
         own = self.symbols.get(name)
-        return own if own is not None and not own.is_weak else self.table.shared.get(name, own)
+        if name in self.local or (own is not None and not own.is_weak):
+            return own
+        return self.table.shared.get(name, own)
 
     def used_symbol(self, name: str) -> Definition | None:
         """Return the file's own symbol of that name and mark it as used; None if there is none."""

@@ -45,6 +45,39 @@ def test_files_that_set_one_global_symbol_are_an_error(second: str) -> None:
     assert not messages(first, " .data\n .weak n\n .set n, 2\n .set n, 4\n .word n\n")
 
 
+def data_words(*texts: str) -> list[int]:
+    """The words of .data that files together give; the first one assembles to none."""
+    program = assemble(
+        [Source(text, f"{name}.s") for name, text in zip("abc", texts, strict=False)]
+    )
+    data = program.section(".data").data
+    return [int.from_bytes(data[place : place + 4], "little") for place in range(0, len(data), 4)]
+
+
+@pytest.mark.parametrize("other", [" .global n\nn = 99\n", " .data\n .weak n\nn: .word 7\n"])
+@pytest.mark.parametrize("use", [" .data\n .word n\n{}", " .data\n{} .word n\n"])
+def test_a_local_common_symbol_is_of_its_own_file(other: str, use: str) -> None:
+    """It is, whatever other files share under its name."""
+    mine = use.format(" .local n\n .comm n, 4, 4\n")
+    zeros = assemble([Source(mine, "a.s"), Source(other, "b.s")]).section(".bss")
+    assert data_words(mine, other)[0] == zeros.address
+    if use.index("{") < use.index(".word"):
+        assert data_words(other, mine)[-1] == zeros.address
+
+
+@pytest.mark.parametrize("files", [(0, 1), (1, 0)])
+def test_a_common_symbol_replaces_a_weak_one(files: tuple[int, int]) -> None:
+    """As in GNU ld; a definition that is not weak replaces the common symbol."""
+    common = " .data\n .comm n, 8, 4\n .word n\n"
+    texts = [common, " .data\n .weak n\nn: .word 7\n .word n\n"]
+    program = assemble([Source(texts[place], f"{place}.s") for place in files])
+    symbol = program.symbol("n")
+    assert (symbol.section, symbol.size, symbol.is_weak) == (".bss", 8, False)
+    assert data_words(*(texts[place] for place in files)).count(symbol.value) == 2
+    strong = " .data\n .global n\nn: .word 7\n"
+    assert assemble([Source(common, "a.s"), Source(strong, "b.s")]).symbol("n").section == ".data"
+
+
 def test_a_tensor_has_one_declaration_in_all_files() -> None:
     assert messages(" .input x, int8, 4\n", " .output x, int8, 4\n") == [
         "b.s:1: 'x' is defined twice"
