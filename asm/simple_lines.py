@@ -193,8 +193,8 @@ class SimpleLines:
             return True
         place = line_start + len(word) + 1 + len(rest) - len(text)
         head, _, operands = text.partition(" ")
-        if head in self._macros or head in _SECTIONS:
-            return False
+        if head in self._macros or head in _SECTIONS or head in _ASSIGNMENTS:
+            return False  # the label may be the symbol that the line sets
         is_taken = self._take_words(head, operands, label, place, line_start)
         if is_taken:
             end = line_start + len(word) + 1 + len(rest)
@@ -359,7 +359,7 @@ class SimpleLines:
         if entry is not UNKNOWN:
             return self._take_instruction(entry, rest, label or "", place, line_start)
         if head in _ASSIGNMENTS:
-            return self._symbols.assign(rest, match.start(3), line_start)
+            return not label and self._symbols.assign(rest, match.start(3), line_start)
         size = NUMBER_SIZES.get(head)
         return size is not None and self._data(size, rest, place, line_start)
 

@@ -258,6 +258,13 @@ def test_a_line_with_two_unknown_symbols_has_one_error() -> None:
     ]
 
 
+@pytest.mark.parametrize("directive", [".set", ".equ"])
+def test_a_label_that_its_own_line_sets(directive: str) -> None:
+    found = both(f".core cp\none: {directive} one, 5\n .word one\n")
+    assert isinstance(found, tuple)
+    assert [item.message for item in found] == ["'one' is defined twice"]
+
+
 def test_a_branch_too_far_forward_and_backward() -> None:
     far = "nop\n" * 1025
     found = both(f".core cp\nback:\n beq a0, a1, on\n{far} beq a0, a1, back\non: nop\n")
