@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.layout import Area
+from macaw.asm.program_symbols import second_definition
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import CommonSymbol, Definition
+from macaw.asm.syntax import Name
 
 
 def place_commons(state: AssemblyState, area: Area) -> None:
@@ -32,6 +34,9 @@ def place_commons(state: AssemblyState, area: Area) -> None:
 
 def _place(state: AssemblyState, area: Area, items: list[CommonSymbol]) -> None:
     first = items[0]
+    clash = first.scope.clash(first.name)
+    if first.is_local and clash is not None:
+        raise second_definition(Name(first.start, first.end, first.name), clash, first.scope)
     context = StatementContext(state, first.line, first.scope, state.ordinal, area, head=0)
     context.align(max(item.align for item in items))
     symbol = Definition(first.name, first.line, first.start, first.end, kind="object")

@@ -100,6 +100,7 @@ class ExpressionContext:
         if symbol is None or symbol.is_label:
             return None
         symbol.is_used = True
+        self._borrow(symbol)
         if isinstance(symbol.value, int):
             return Number(node.start, node.end, symbol.value)
         return FixedName(node.start, node.end, node.text, symbol)
@@ -167,6 +168,7 @@ class ExpressionContext:
         if symbol.formula is not None:
             return evaluate(symbol.formula, self)
         value = symbol.value
+        self._borrow(symbol)
         if isinstance(value, Deferred):
             if not self.state.is_placed:
                 raise NotYet(node, f"'{node.text}' depends on what follows")
@@ -174,6 +176,15 @@ class ExpressionContext:
         if value is None:
             raise NotYet(node, f"'{node.text}' has no place yet")
         return self._address(value) if isinstance(value, Address) else value
+
+    def _borrow(self, symbol: Definition) -> None:
+        """Note that a line uses the number of a symbol of another file, while files are read."""
+        if (
+            not self.state.is_read
+            and isinstance(symbol.value, int)
+            and symbol.name not in self.scope.symbols
+        ):
+            self.scope.borrowed[symbol.name] = symbol
 
     def _check_quoted(self, node: QuotedName) -> None:
         """Raise an error if no symbol has the name in quotes.

@@ -80,7 +80,7 @@ class ProgramSymbols:
                 label.name = name.text
                 before = scope.clash(name.text)
                 if before is not None:
-                    self._report.mistake(line, second_definition(name, before))
+                    self._report.mistake(line, second_definition(name, before, scope))
                     continue
                 scope.define(label)
             labels.append(label)
@@ -195,8 +195,17 @@ class ProgramSymbols:
                     )
 
 
-def second_definition(name: Name, before: Definition) -> Mistake:
-    """Return the error for a second definition of `name`; `before` is the first definition."""
+def second_definition(name: Name, before: Definition, scope: Scope) -> Mistake:
+    """Return the error for a second definition of `name` in the file with the symbols `scope`.
+
+    `before` is the first definition.
+    """
     source = before.line.source
     line, _column = source.locate(before.line.start + before.start)
+    if scope.is_borrowed(name.text):
+        return Mistake(
+            f"'{name.text}' is defined here, but lines above use that of {source.name}:{line}",
+            name,
+            "define it above its uses, or give it another name",
+        )
     return Mistake(f"'{name.text}' is defined twice", name, f"the first is at {source.name}:{line}")

@@ -311,13 +311,13 @@ class SimpleArea:
         recorded segment would have other effects here than the recorded ones.
         """
         first, area = self.base, self.area
-        symbols, exports = self.scope.symbols, self.scope.exports
+        symbols, is_restricted = self.scope.symbols, self.scope.is_restricted
         if segment.table is not self._table or segment.conditions != self._conditions():
             return None
         found: list[Definition | None] = []
         for event in segment.events:
             if isinstance(event, Label):
-                if event.name in symbols or event.name in exports:
+                if event.name in symbols or is_restricted(event.name):
                     return None
                 continue
             offset, _bits, encoder, modifier, reference, _line_start = event.item

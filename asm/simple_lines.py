@@ -182,7 +182,7 @@ class SimpleLines:
         simple. Return None if only `_take_line` can parse the line.
         """
         label, scope = word[:-1], self._scope
-        if label in scope.symbols or label in scope.exports:
+        if label in scope.symbols or scope.is_restricted(label):
             return False
         if not is_name(label) and not _LABEL.fullmatch(label):
             return None
@@ -334,7 +334,7 @@ class SimpleLines:
         label, head, rest = match.groups()
         here = 0
         if label is not None:
-            if label in self._scope.symbols or label in self._scope.exports:
+            if label in self._scope.symbols or self._scope.is_restricted(label):
                 return False
             here = self._out.base + WORD_BYTES * len(self._words)
         if head is not None:

@@ -111,7 +111,7 @@ class SimpleSymbols:
             return False
         name, number, *terms = parts.groups()
         before = self._scope.symbols.get(name)
-        if name in self._scope.exports or (
+        if self._scope.is_restricted(name) or (
             before is not None and (before.is_label or before.is_bad)
         ):
             return False

@@ -148,7 +148,7 @@ class StatementContext(ExpressionContext):
         """
         before = self.scope.clash(name.text)
         if before is not None:
-            raise second_definition(name, before)
+            raise second_definition(name, before, self.scope)
         symbol = Definition(name.text, self.line, name.start, name.end)
         self.scope.define(symbol)
         return symbol
@@ -170,7 +170,7 @@ class StatementContext(ExpressionContext):
         """
         before = self.scope.clash(name.text)
         if before is not None and (before.is_label or name.text not in self.scope.symbols):
-            raise second_definition(name, before)
+            raise second_definition(name, before, self.scope)
         self.state.symbols.has_variables = True
         if before is None:
             before = Definition(name.text, self.line, name.start, name.end, is_label=False)

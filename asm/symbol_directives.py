@@ -37,7 +37,7 @@ def set_new_symbol(context: StatementContext, statement: Statement) -> None:
         name = symbol_of(statement.operands[0])
         before = context.scope.clash(name.text)
         if before is not None:
-            raise second_definition(name, before)
+            raise second_definition(name, before, context.scope)
     set_symbol(context, statement)
 
 
@@ -48,7 +48,7 @@ def share_symbols(context: StatementContext, statement: Statement) -> None:
         name = symbol_of(node)
         other = context.scope.export(name.text, context.line, name.start, name.end)
         if other is not None:
-            raise second_definition(name, other)
+            raise second_definition(name, other, context.scope)
 
 
 def weaken_symbols(context: StatementContext, statement: Statement) -> None:

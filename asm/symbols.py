@@ -140,6 +140,8 @@ class Scope:
     numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
     weak: set[str] = field(default_factory=set)
     local: set[str] = field(default_factory=set)  # names in `.local` lines
+    # Symbols of other files whose numbers lines of this file have used, while it was read.
+    borrowed: dict[str, Definition] = field(default_factory=dict)
     is_compiled: bool = False  # a compiler wrote the file, whose unused labels cause no warnings
 
     def find(self, name: str) -> Definition | None:
@@ -170,15 +172,26 @@ class Scope:
     def clash(self, name: str) -> Definition | None:
         """Return the definition that forbids another definition of `name`.
 
-        Return None if `name` may be defined.
+        Return None if `name` may be defined. A symbol of another file forbids it, too, if lines of
+        this file have used its number: they would mean the later definition.
         """
         own = self.symbols.get(name)
         symbol = own
-        if own is None and name in self.exports and name not in self.weak:
-            symbol = self.table.shared.get(name)
-            if symbol is not None and symbol.is_weak:
-                symbol = None
+        if own is None and name not in self.weak:
+            symbol = self.borrowed.get(name)
+            if name in self.exports:
+                symbol = self.table.shared.get(name)
+                if symbol is not None and symbol.is_weak:
+                    symbol = None
         return None if symbol is not None and symbol.is_bad else symbol
+
+    def is_restricted(self, name: str) -> bool:
+        """Return whether a definition of `name` must look at the symbols of other files."""
+        return name in self.exports or name in self.borrowed
+
+    def is_borrowed(self, name: str) -> bool:
+        """Return whether lines of this file mean another file's symbol with `name`."""
+        return name in self.borrowed and name not in self.symbols and name not in self.exports
 
     def define(self, definition: Definition) -> None:
         """Add a definition, which replaces an older definition of the same name."""

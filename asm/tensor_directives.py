@@ -75,7 +75,7 @@ def _declare(context: StatementContext, name: Name, datum: Datum, plan: SectionP
     area = context.state.layout.area(plan)
     other = context.scope.export(name.text, context.line, name.start, name.end)
     if other is not None:
-        raise second_definition(name, other)
+        raise second_definition(name, other, context.scope)
     context.at_end(area).check_room(datum.size + area.align)
     area.align_to(area.align)
     symbol = context.at_end(area).new_label(name, datum)

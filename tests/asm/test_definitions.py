@@ -45,6 +45,22 @@ def test_files_that_set_one_global_symbol_are_an_error(second: str) -> None:
     assert not messages(first, " .data\n .weak n\n .set n, 2\n .set n, 4\n .word n\n")
 
 
+@pytest.mark.parametrize("own", ["n: .word 1", " n = 2", " .lcomm n, 4", " .local n\n .comm n, 4"])
+@pytest.mark.parametrize("use", [" .word n", " .set m, n", " .dword later + n", " .if n\n .endif"])
+def test_a_symbol_is_that_of_its_file_or_of_another_one(use: str, own: str) -> None:
+    """Lines that use another file's number cannot come before a definition of this file."""
+    first, second = " .data\n .global n\nn = 5\n", f" .data\n{use}\n{own}\nlater:\n"
+    (found,) = messages(first, second)
+    assert found.endswith("'n' is defined here, but lines above use that of a.s:3")
+    assert not messages(f" .data\n{own}\n{use}\nlater:\n" if ".if" not in use else "", first)
+    assert not messages(first, f" .data\n{use}\nlater:\n")
+    assert not messages(first, f" .data\n .weak n\n{use}\n n = 3\nlater:\n")
+    assert messages(first, f" .data\n{use}\n .global n\n{own}\nlater:\n")
+    # A label's address is known late enough: the own label counts.
+    label = " .data\n .global n\nn: .word 5\n"
+    assert ".if" in use or not messages(label, f" .data\n{use}\n{own}\nlater:\n")
+
+
 def data_words(*texts: str) -> list[int]:
     """The words of .data that files together give; the first one assembles to none."""
     program = assemble(
