@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from macaw.asm.statement_context import StatementContext
-from macaw.asm.syntax import Mistake, Name, Node, Statement, Text
+from macaw.asm.syntax import Mistake, Name, Node, Statement, Text, quoted_name
 from macaw.isa.lazy_dataclass import dataclass
 
 
@@ -67,5 +67,5 @@ def symbol_of(node: Node) -> Name:
     Raises `Mistake` for any other operand.
     """
     if isinstance(node, Text):
-        return Name(node.start, node.end, node.value.decode("utf-8", "replace"))
+        return quoted_name(node)
     return name_of(node)

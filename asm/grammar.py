@@ -35,6 +35,7 @@ from macaw.asm.syntax import (
     Text,
     Unary,
     missing_comma,
+    quoted_name,
 )
 from macaw.isa.lazy_pattern import lazy_pattern
 
@@ -80,10 +81,8 @@ def _name(token: Token) -> Name:
     """Return the name in a token, without quotes and without `@plt`."""
     start, end = _place(token)
     if token.type == "STRING":
-        text = unescape(token[1:-1], start + 1).decode("utf-8", "replace")
-    else:
-        text = token.removesuffix("@plt")
-    return Name(start, end, text)
+        return quoted_name(Text(start, end, unescape(token[1:-1], start + 1)))
+    return Name(start, end, token.removesuffix("@plt"))
 
 
 class Builder(Transformer[Token, Node]):

@@ -217,6 +217,19 @@ class Checked(Node):
     check: Callable[[int], object]
 
 
+def quoted_name(text: Text) -> Name:
+    """Return the name of a symbol that the source gives as a string.
+
+    Raises `Mistake` unless it is a name that an object file can have.
+    """
+    name = text.value.decode("utf-8", "replace")
+    if not name:
+        raise Mistake("a symbol needs a name", text)
+    if not name.isprintable():
+        raise Mistake("the name of a symbol has printable characters only", text)
+    return Name(text.start, text.end, name)
+
+
 def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return a copy of the node in which `change(child)` replaces each child.
 
