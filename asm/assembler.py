@@ -23,6 +23,7 @@ from macaw.asm.core_parts import CoreParts
 from macaw.asm.diagnostics import AssemblyError, guessing
 from macaw.asm.fast_path import FastPath
 from macaw.asm.listing import Record
+from macaw.asm.literals import WORD, wrap
 from macaw.asm.program import Program
 from macaw.asm.reader import SourceReader
 from macaw.asm.recorded_text import Recordings
@@ -32,8 +33,11 @@ from macaw.asm.symbols import Deferred, Definition
 from macaw.asm.syntax import AlreadyReported, Mistake, Name
 from macaw.asm.text_stack import Budget
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_pattern import lazy_pattern
 
 __all__ = ["Source", "analyse", "assemble", "assemble_object"]
+
+_OCTAL = lazy_pattern("[+-]?0[0-7]+")
 
 
 def assemble(
@@ -131,6 +135,14 @@ def analyse(
     return run
 
 
+def _number(text: str) -> int:
+    """Return the number of a value of `-D`, in which a leading 0 means octal, as in a source.
+
+    Raises `ValueError`.
+    """
+    return int(text, 8 if _OCTAL.fullmatch(text) else 0)
+
+
 class Assembly:
     """One run of the assembler.
 
@@ -178,15 +190,18 @@ class Assembly:
 
     def _define(self, name: str, value: str | int, text: SourceText) -> None:
         """Define the symbol `name` of the option `-D` in `text`, the file that the run reads."""
-        try:
-            value = value if isinstance(value, int) else int(value or "1", 0)
-        except ValueError:
-            report = self.state.report
-            report.at_file(text.name, f"-D {name}={value}: the value is no number")
-            return
-        line = LogicalLine(text, 0, "")
-        symbol = Definition(name, line, 0, 0, value=value, is_label=False, is_used=True)
+        report, line = self.state.report, LogicalLine(text, 0, "")
+        symbol = Definition(name, line, 0, 0, is_label=False, is_used=True)
         self.state.scope.define(symbol)
+        try:
+            number = value if isinstance(value, int) else _number(value or "1")
+        except ValueError:
+            report.at_file(text.name, f"-D {name}={value}: the value is no number")
+            symbol.is_bad = True
+            return
+        if not -WORD >> 1 <= number < WORD:
+            report.at_file(text.name, f"-D {name}={value}: the number does not fit 64 bits")
+        symbol.value = wrap(number)
         self.state.symbols.has_variables = True
 
     def complete(self) -> None:

@@ -90,7 +90,18 @@ def test_symbols_from_outside() -> None:
     source = Source(".byte N, M, sizeof_x\n")
     program = assemble(source, defines={"N": 5, "M": "0x10", "sizeof_x": ""})
     assert program.section(".data").data == bytes([5, 16, 1])
-    assert errors(".byte 1", defines={"N": "five"}) == ["0.s:1: -D N=five: the value is no number"]
+    message = "0.s:1: -D N=five: the value is no number"
+    assert errors(".byte N", defines={"N": "five"}) == [message]
+    numbers: dict[str, str | int] = {"A": "017", "B": "-010", "C": "0", "D": "00", "F": 1 << 63}
+    numbers["E"] = str((1 << 64) - 1)
+    program = assemble(Source(f" .dword {', '.join(numbers)}, G\n"), defines={**numbers, "G": "-1"})
+    assert program.section(".data").data == b"".join(
+        (value % (1 << 64)).to_bytes(8, "little") for value in (15, -8, 0, 0, 1 << 63, -1, -1)
+    )
+    for value in (1 << 64, str(-(1 << 63) - 1), "9" * 40):
+        (found,) = errors(".dword N", defines={"N": value})
+        assert found.startswith("0.s:1: -D N=")
+        assert found.endswith(": the number does not fit 64 bits")
     assert errors(".byte N\n .byte 256\nN:", defines={"N": 5}) == [
         "0.s:2: 256 is out of range, -128 to 255",
         "0.s:3: 'N' is defined twice",

@@ -127,6 +127,7 @@ ELSEWHERE = {
     "self.files[0] if self.files else ''": "test_assembler.py::test_memories_that_are_too_small",
     "f'-D {name}={value}: the value is no number'": "test_assembler.py::test_symbols_from_outside",
     "f\"'{name.text}' is defined here, but lines above use that of {source.name}:{line}\"": "test_definitions.py::test_a_symbol_is_that_of_its_file_or_of_another_one",
+    "f'-D {name}={value}: the number does not fit 64 bits'": "test_assembler.py::test_symbols_from_outside",
     "f'byte {error.start} is not UTF-8 text'": "test_assembler.py::test_files_that_cannot_be_read",
     "f'cannot read the file: {error}'": "test_assembler.py::test_files_that_cannot_be_read",
     "f\"'{name}' cannot be read: a text without a folder reads no files\"": "test_data.py::test_files_are_found_below_their_folders_only",
