@@ -64,9 +64,10 @@ def choice_of(words: Iterable[str]) -> WarningChoice:
         if word == "error":
             errors.update(WARNINGS)
             continue
-        name = word.removeprefix("no-").removeprefix("error=")
+        is_error = word.startswith("error=")
+        name = word.removeprefix("error=" if is_error else "no-")
         check_name(name)
-        if word.startswith("error="):
+        if is_error:
             errors.add(name)
         elif word.startswith("no-"):
             silent.add(name)

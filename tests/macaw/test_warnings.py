@@ -35,6 +35,7 @@ def source(tmp_path: Path) -> str:
         (("-Werror", "-Wno-user", "-Wno-unused-label"), 0, [], ["error"]),
         (("-Wno-usr",), 2, ["no warning is called 'usr'; did you mean 'user'?"], []),
         (("-Wnothing",), 2, ["no warning is called 'nothing'"], []),
+        (("-Werror", "-Wno-error=user"), 2, ["no warning is called 'error=user'"], []),
     ],
 )
 def test_options(
