@@ -31,7 +31,7 @@ TOKEN = lazy_pattern(
     rf"|(?P<blank>[{BLANKS}]+)|(?P<end>;)|(?P<word>{_NAME}|\\\()"
     r"|(?P<other>\|\||&&|[<>=!]=|<>|<<|>>|.)"
 )
-_LABELS = lazy_pattern(rf'(?:(?:{_NAME}|"[^"\\:]*") ?:(?!:) ?)+')
+_LABEL = lazy_pattern(rf'({_NAME}|"(?:[^"\\]|\\.)*") ?:(?!:) ?')
 _ASSIGNMENT = lazy_pattern(rf"({_NAME}) ?=(?!=) ?(.*)")
 _HEAD = lazy_pattern(r"([^ \"']+) *(.*)")
 _PART = ".core"  # begins a part, which ends an open body
@@ -175,10 +175,12 @@ def _statements(tokens: list[re.Match[str]]) -> list[str]:
             pieces[-1] += text
             before, letters = text, letters or text == LETTERS
         gap = ""
-    match = _LABELS.match(pieces[0])
-    labels = re.sub(" ?: ?", ": ", match[0]).rstrip() if match else ""
-    pieces[0] = pieces[0][match.end() :] if match else pieces[0]
-    return [labels, *map(_space, pieces)]
+    labels, end = [], 0
+    while match := _LABEL.match(pieces[0], end):
+        labels.append(f"{match[1]}:")
+        end = match.end()
+    pieces[0] = pieces[0][end:]
+    return [" ".join(labels), *map(_space, pieces)]
 
 
 def _apart(before: str, after: str, *, blank: bool) -> bool:

@@ -63,6 +63,10 @@ a:      .word   5
         "a:      nop\nabcdefghijklmnopqrstuvwxyz: nop\n",
     ),
     "several labels": ("a :b: 1:nop\n", "a: b: 1: nop\n"),
+    "labels in quotes": (
+        '"a b":nop\n  "a : b" :nop\n"\\"":"c:":  nop\n',
+        '"a b":      nop\n"a : b":    nop\n"\\"": "c:": nop\n',
+    ),
     "the instructions of a sequence": (
         ".seq s , state = sq\n.loop inner=2\n# all\n # of it\nfirst: mac base = 0,acc=1\n"
         "st\n.endseq\nexe ib=0\n",
