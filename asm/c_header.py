@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from macaw.asm.program import Program, Symbol, Tensor
@@ -29,6 +29,15 @@ _TYPES = {  # C types of elements; not all compilers know the types of 16 bits
 _MEMBERS = {"u8": "uint8_t", "i8": "int8_t", "u16": "uint16_t", "i16": "int16_t"}
 _WORD_MEMBERS = {"u32": "uint32_t", "i32": "int32_t"}
 _NAME = lazy_pattern(r"[A-Za-z_]\w*", re.ASCII)
+_DECLARED = lazy_pattern(r"^(?:#define|extern (?!const )\w+) (\w+)", re.MULTILINE)
+_KEYWORDS = frozenset(
+    (
+        "asm auto break case char const continue default do double else enum extern float for goto"
+        " if inline int long register restrict return short signed sizeof static struct switch"
+        " typedef typeof union unsigned void volatile while int8_t int16_t int32_t int64_t uint8_t"
+        " uint16_t uint32_t uint64_t"
+    ).split()
+)
 _CALLS = """\
 /* End this core's program with a code; 0 is success. */
 #define macaw_exit(code) __extension__ ({ \\
@@ -92,8 +101,24 @@ def write(item: Relocatable | None, config: Configuration) -> str:
         lines += (text for name, text in macros.items() if name not in written)
         written |= macros.keys()
     if item is not None:
-        lines += ["", *_program(item)]
+        used = {*_KEYWORDS, *_DECLARED.findall("\n".join(lines))}
+        lines += ["", *_without_used_names(_program(item), used)]
     return "\n".join([*lines, "", "#endif"]) + "\n"
+
+
+def _without_used_names(lines: Iterable[str], used: set[str]) -> Iterator[str]:
+    """Yield the lines, with a comment in place of each that declares a name of `used`.
+
+    Add the names that the lines declare to `used`.
+    """
+    for line in lines:
+        match = _DECLARED.match(line)
+        if match is not None and match[1] in used:
+            yield f"/* {match[1]} is left out: it is a word of C, or a name from above. */"
+            continue
+        if match is not None:
+            used.add(match[1])
+        yield line
 
 
 def _programmable() -> list[Core]:

@@ -233,6 +233,35 @@ def test_the_addresses_are_those_of_the_object() -> None:
     assert f"extern const char {item.layout_symbol}[];" in text
 
 
+CLASHES = """        .device tiny
+        .input  float, int8, 64
+        .input  x, int8, 4
+        .input  x_slot, int8, 4
+        .input  MACAW_CP, int8, 4
+        .global int, MACAW_VC, good
+        .equ    int, 5
+        .equ    MACAW_VC, 9
+        .equ    good, 7
+        .core   cp
+unsigned: nop
+        .core   pe
+        exe     ib=0, data=(x)
+"""
+
+
+def test_names_that_c_or_the_header_has_are_left_out(tmp_path: Path) -> None:
+    text = api.c_header(api.assemble_object(Source(CLASHES)))
+    for name in ("float", "x_slot", "MACAW_CP", "int", "MACAW_VC"):
+        assert f"/* {name} is left out: it is a word of C, or a name from above. */" in text
+    assert text.count("left out") == 5
+    (tmp_path / "macaw.h").write_text(text)
+    (tmp_path / "p.c").write_text(
+        '#include "macaw.h"\n_Static_assert(good == 7 && MACAW_VC == 2, "");\n'
+        "unsigned use(void) { return x_slot + unsigned_address + (unsigned)x[0]; }\n"
+    )
+    compile_c(tmp_path, "gcc", "p.c", "-std=c11", "-Werror")
+
+
 def test_a_device_without_a_program() -> None:
     text = api.c_header(device="large")
     assert "#define MACAW_PE_ROWS 16" in text
