@@ -46,9 +46,9 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a new file for writing. When the block ends without an error, the file replaces `path`.
 
     If `path` is not a regular file (`/dev/stdout`, a pipe), the block writes to it directly. Raises
-    `InputError` if the file cannot be written.
+    `InputError` if the file cannot be written, or if `path` ends with `/` and so names a folder.
     """
-    target = Path(path)
+    target = file_path(path)
     try:
         if target.exists() and not target.is_file():
             with target.open("wb") as stream:
@@ -66,11 +66,21 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-    except BrokenPipeError:
-        raise  # the reader of /dev/stdout closed it
+    except (BrokenPipeError, InputError):
+        raise  # the reader of /dev/stdout closed it, or the block could not write another file
     except (OSError, ValueError) as error:
         reason = _error_text(error) if isinstance(error, OSError) else str(error)
         raise InputError(f"cannot write {path}: {reason}") from None
+
+
+def file_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file that will be written.
+
+    Raises `InputError` if it ends with `/` and so names a folder; a `Path` does not show the slash.
+    """
+    if os.fspath(path).endswith(("/", os.sep)):
+        raise InputError(f"cannot write {path}: {os.strerror(errno.EISDIR)}")
+    return Path(path)
 
 
 def _resolve(path: Path) -> Path:

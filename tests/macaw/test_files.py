@@ -91,6 +91,20 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, path: str, reason: str) 
         files.write_bytes(tmp_path / path, b"")
 
 
+def test_a_folder_that_a_slash_names(tmp_path: Path) -> None:
+    """A path with a slash at its end names a folder, as for other tools."""
+    with pytest.raises(InputError, match=r"^cannot write .*new/: Is a directory"):
+        files.write_bytes(f"{tmp_path}/new/", b"")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_error_of_a_group_names_one_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError) as error:
+        files.write_all([(tmp_path / "a", b"one"), (tmp_path / "folder", b"two")])
+    assert str(error.value) == f"cannot write {tmp_path / 'folder'}: Is a directory"
+
+
 def test_a_missing_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*a\.s: No such file or directory"):
         files.read_bytes(tmp_path / "a.s")

@@ -123,6 +123,14 @@ def test_a_device_of_ones_own_goes_beside_the_source(weights: Path, tmp_path: Pa
     assert run.device.config["pe.clusters"] == 3
 
 
+def test_a_source_that_would_be_a_folder(macaw: Macaw, tmp_path: Path, weights: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    done = macaw("lower", "spmv", "-w", weights, "-o", "new/")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "macaw: error: cannot write new/: Is a directory\n"
+    assert sorted(tmp_path.iterdir()) == before
+
+
 @pytest.mark.parametrize("name", ['a"b', "a\\n", "a\nb", "a b#"])
 def test_any_name_of_a_source(macaw: Macaw, tmp_path: Path, weights: Path, name: str) -> None:
     """A source may be called anything: it names its files in strings with escapes."""

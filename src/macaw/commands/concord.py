@@ -97,8 +97,8 @@ def command(
     from macaw.terminal import console
     from macaw.terminal.progress_bar import ProgressBar
 
-    target_file = Path(output or files.named_after(file, ".py"))
-    outputs = [target_file, *map(Path, pictures)]
+    target_file = files.file_path(output or files.named_after(file, ".py"))
+    outputs = [target_file, *map(files.file_path, pictures)]
     kinds = [path.suffix.lower().lstrip(".") for path in outputs[1:]]
     for kind, path in zip(kinds, pictures, strict=True):
         if kind not in ("dot", "svg"):

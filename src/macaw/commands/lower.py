@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -209,7 +208,7 @@ def command(
         raise click.UsageError(f"{operation} is a graph, which --target fim takes", ctx)
     if weights is None:
         raise click.UsageError("Missing option '-w' / '--weights'.", ctx)
-    path = Path(output or f"{operation}.s")
+    path = files.file_path(output or f"{operation}.s")
     inputs = [weights, *([bias] if bias else [])]
     with ProgressBar("lowering"):
         lowering = layer_lowering.lower(

@@ -108,7 +108,7 @@ def lower(
     from macaw import files
     from macaw.fim_lowering import lower_graph
 
-    target = Path(output or f"{Path(graph).stem}.s")
+    target = files.file_path(output or f"{Path(graph).stem}.s")
     with ProgressBar("lowering"):
         lowering = lower_graph(
             graph,
