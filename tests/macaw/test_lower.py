@@ -167,6 +167,23 @@ def test_a_fault_of_the_measured_run_is_in_the_source(macaw: Macaw, tmp_path: Pa
     assert "accumulator overflow" in done.stderr
 
 
+@pytest.mark.parametrize("overflow", ["wrap", "saturate"])
+@pytest.mark.parametrize("options", [{}, {"activation": "relu"}, {"shift": 4}])
+@pytest.mark.parametrize(("element", "greatest"), [("int8", 2**31 - 5), ("fp32", 3.4028234e38)])
+def test_measured_outputs_may_leave_the_range_of_sums(
+    overflow: str, options: dict[str, Any], element: str, greatest: float, tmp_path: Path
+) -> None:
+    """The results wrap or saturate in NumPy, too; here no sum returns into the range."""
+    text = f'[pe]\noverflow = "{overflow}"\nelement = "{element}"\n'
+    (tmp_path / "d.toml").write_text(text)
+    bias = np.array([greatest, -greatest])
+    weights = np.repeat([[7], [-7]], 10, axis=1)
+    if element == "fp32":
+        weights = weights * 2e37
+    found = api.lower("spmv", weights, bias=bias, device=tmp_path / "d.toml", **options)
+    assert found.measure().equal
+
+
 def test_measured_outputs_may_be_no_numbers(tmp_path: Path) -> None:
     (tmp_path / "d.toml").write_text('[pe]\nelement = "fp32"\n')
     found = api.lower("spmv", np.where(WEIGHTS == 0, np.nan, 1), device=tmp_path / "d.toml")

@@ -26,8 +26,10 @@ _CURVES: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {"sigmoid": sigmoid
 def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[Any]:
     """Return the results of a validated operation for activations of shape `product.shapes[0]`.
 
-    Integers are exact unless a sum exceeds 64 bits. Floating-point sums are computed in double
-    precision and rounded once, while the array rounds at every addition.
+    Integers are exact unless a sum exceeds 64 bits. A result that is too large for the array's sums
+    wraps or saturates, as `pe.overflow` says. The array also saturates sums on the way to a result.
+    Floating-point sums are computed in double precision and rounded once, while the array rounds at
+    every addition.
     """
     types = product.types(config)
     whole = np.int64 if np.dtype(types.sum).kind == "i" else np.float64
@@ -37,11 +39,21 @@ def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[
         sums = x.astype(whole) @ product.weights.astype(whole).T
     if product.bias is not None:
         sums = sums + product.bias.astype(whole)
+    sums = _in_range(sums, types.sum, str(config["pe.overflow"]))
     results = finish(product, types, sums)
     swaps_axes = isinstance(product, Convolution) and product.out_layout != "hwc"
     if swaps_axes:
         results = np.ascontiguousarray(results.swapaxes(-3, -1))
     return results
+
+
+def _in_range(sums: NDArray[Any], sum_type: str, overflow: str) -> NDArray[Any]:
+    """Return sums as an array with sums of `sum_type` has them; `overflow` is `pe.overflow`."""
+    dtype = np.dtype(sum_type)
+    if overflow == "saturate":
+        limits = np.iinfo(dtype) if dtype.kind == "i" else np.finfo(dtype)
+        return np.where(np.isfinite(sums), np.clip(sums, limits.min, limits.max), sums)
+    return sums.astype(dtype).astype(sums.dtype) if dtype.kind == "i" else sums
 
 
 def finish(product: Product, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
@@ -66,7 +78,8 @@ def finish(product: Product, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
         sums = saturate_float(np.ldexp(sums, -shift), types.result)
     if product.table is not None:
         sums = product.table[sums.astype(np.int64)]  # indexed by the byte of a number
-    return np.asarray(sums.astype(types.result))
+    with np.errstate(over="ignore"):  # a number that is too large becomes infinite
+        return np.asarray(sums.astype(types.result))
 
 
 def random_activations(product: Product, config: Configuration, seed: int) -> NDArray[Any]:
