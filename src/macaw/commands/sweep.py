@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import combinations
 from typing import Any
 
 import click
@@ -126,7 +127,9 @@ def command(
     if scheduler is not None and jobs > 1:
         raise click.UsageError("--jobs is for processes here, --scheduler for a cluster", ctx)
     refuse_other_files(sources)
-    outputs = [path for path in (csv_file, json_file, html_file) if path not in (None, "-")]
+    outputs = [path for path in (csv_file, json_file, html_file) if path and path != "-"]
+    for one, other in combinations(outputs, 2):
+        files.refuse_same_file(one, other)
     lowered = _lower_options(lower, ctx) if lower else None
     read = [*sources, *descriptions(sources), *inputs.values(), device, energy]
     read += [(lowered or {}).get(name) for name in ("graph", "weights", "bias", "device")]
@@ -157,16 +160,18 @@ def command(
         )
     files.refuse_overwriting(outputs, {path for row in sweep.outcomes for path in row.files})
     printed = False
+    contents: list[tuple[str, bytes]] = []
     for path, text in ((csv_file, tables.csv_text), (json_file, tables.json_text)):
         if path == "-":
             click.echo(text(sweep).rstrip("\n"))
             printed = True
         elif path is not None:
-            files.write_bytes(path, files.text_bytes(text(sweep).rstrip("\n")) + b"\n")
+            contents.append((path, files.text_bytes(text(sweep).rstrip("\n")) + b"\n"))
     if html_file is not None:
         from macaw.sweeps import html
 
-        files.write_bytes(html_file, files.text_bytes(html.page(sweep)))
+        contents.append((html_file, files.text_bytes(html.page(sweep))))
+    files.write_all(contents)
     if not printed:
         front = [name.strip() for name in pareto.split(",")] if pareto else []
         click.echo(tables.table(sweep, metrics, front, limit, plain=is_plain()))

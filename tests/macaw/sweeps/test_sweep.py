@@ -461,6 +461,22 @@ def test_subjects_that_are_refused(tmp_path: Path) -> None:
         macaw.sweep("a.s", settings={"dma.width": []})
 
 
+def test_two_outputs_are_not_one_file(macaw: Macaw, layer: Path) -> None:
+    words = ("layer.s", "-i", "x=x.npy", "--set", "dma.width=16")
+    done = macaw("sweep", *words, "--json", "a", "--html", "./a")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "macaw: error: a and ./a are one file: it cannot hold both\n"
+    assert not (layer / "a").exists()
+
+
+def test_outputs_that_cannot_all_be_written(macaw: Macaw, layer: Path) -> None:
+    words = ("layer.s", "-i", "x=x.npy", "--set", "dma.width=16")
+    done = macaw("sweep", *words, "--csv", "a", "--html", "missing/b")
+    assert done.returncode == 2
+    assert "cannot write missing/b: No such file or directory" in done.stderr
+    assert not (layer / "a").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "output"),
     [
