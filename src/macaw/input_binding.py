@@ -100,15 +100,15 @@ def bind(program: Program, values: Mapping[str, object]) -> Binding:
 
 
 def _folder_hint(program: Program, missing: Iterable[Tensor]) -> str:
-    """Return the end of a hint, such as `, or macaw run FOLDER: its golden.toml has inputs`.
+    """Return the end of a hint that names a folder to be run in place of the source.
 
-    FOLDER is the folder of one of the program's sources, and its golden test has all missing
+    It is the folder of one of the program's sources, and its golden test has all missing
     inputs. The text is empty if there is no such folder.
     """
     for folder in sorted({Path(name).parent for name in program.source_files}):
         with suppress(InputError):
             if {tensor.name for tensor in missing} <= set(read_description(folder).inputs):
-                return f", or `macaw run {folder}`: its {DESCRIPTION_FILE} has inputs"
+                return f", or the folder '{folder}', whose {DESCRIPTION_FILE} has inputs"
     return ""
 
 

@@ -231,8 +231,10 @@ def test_the_folder_of_a_golden_test_has_the_inputs(macaw: Macaw, layer: Path) -
     """A hint names the folder of a golden test that has the missing inputs."""
     (layer.parent / "golden.toml").write_text('source = "layer.s"\n[inputs]\nx = "x.npy"')
     folder = layer.parent
-    hint = f"hint: -i x=FILE.npy, or `macaw run {folder}`: its golden.toml has inputs\n"
-    assert hint in macaw("run", layer).stderr
+    hint = f"hint: -i x=FILE.npy, or the folder '{folder}', whose golden.toml has inputs\n"
+    for command in ("run", "annotate"):
+        assert hint in macaw(command, layer).stderr
+    assert macaw("annotate", folder).returncode == 0
     (folder / "golden.toml").write_text('source = "layer.s"')
     assert macaw("run", layer).stderr.endswith("hint: -i x=FILE.npy\n")
     (folder / "golden.toml").write_text("[")
