@@ -346,7 +346,11 @@ def compare(golden: GoldenTest, result: Result) -> list[str]:
     recorded = {path.stem for path in folder.glob("*.npy")}
     outputs = _recorded_outputs(golden, result)
     for name in sorted(recorded - set(outputs)):
-        reason = "it has a reference" if name in golden.references else "the program gave none"
+        reason = "the program gave none"
+        if name in golden.references:
+            reason = "it has a reference"
+        elif "outputs" not in golden.record:
+            reason = f"record in {DESCRIPTION_FILE} leaves outputs out"
         lines.append(f"output {name}: recorded, but {reason}")
     for name, array in outputs.items():
         if name not in recorded:

@@ -125,6 +125,15 @@ def test_a_spoilt_recording_never_passes(
     assert done.stdout.endswith("0 passed, 1 failed\n")
 
 
+@pytest.mark.once
+def test_recorded_outputs_that_are_no_longer_compared(macaw: Macaw, recorded: Path) -> None:
+    text = 'source = "layer.s"\nrecord = ["cycles"]\n[inputs]\nx = "x.npy"\n'
+    (recorded / "golden.toml").write_text(text)
+    done = macaw("test", ".")
+    assert done.returncode == 1
+    assert "  output y: recorded, but record in golden.toml leaves outputs out\n" in done.stdout
+
+
 def test_a_long_list_of_differences_is_cut() -> None:
     zeros, ones = np.zeros((4, 5), np.int8), np.ones((4, 5), np.int8)
     lines = array_comparison.array_differences("y", zeros, ones)
