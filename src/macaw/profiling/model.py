@@ -96,7 +96,7 @@ class Track:
     row: str
     slices: tuple[Slice, ...] = ()
     busy: tuple[Interval, ...] = ()
-    lost: int = 0  # missing records: the spill area or all register groups were full
+    lost: int = 0  # missing records, for example because all register groups were in use
     waits: tuple[CoreWait, ...] = ()  # of one core, sorted; a row of several cores has none
 
     @property

@@ -45,7 +45,6 @@ from macaw.profiling.recording import (
     ProfileError,
     Record,
     Recording,
-    endless,
 )
 from macaw.profiling.work import Work
 
@@ -315,8 +314,7 @@ class _Profiler:
             todo, options.workers, options.scheduler, lambda done: self.watch(what, done, len(todo))
         )
         for result in recordings:
-            if result.failure:
-                raise ProfileError(*endless(result.failure))
+            recording.check_recording(result)
         return recordings
 
     def _check_unchanged(

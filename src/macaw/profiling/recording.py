@@ -130,6 +130,7 @@ class Recording:
     failure: str = ""
     layers: Mapping[int, int] = field(default_factory=dict)
     exit_code: int = 0
+    moved: tuple[str, ...] = ()  # the cores whose spill area the program moved
 
 
 def endless(reason: object) -> tuple[str, str]:
@@ -138,6 +139,15 @@ def endless(reason: object) -> tuple[str, str]:
     `reason` is the reason for which the run stopped.
     """
     return f"the program does not end by itself: {reason}", "`macaw run` shows where"
+
+
+def check_recording(found: Recording) -> None:
+    """Raise `ProfileError` if the program did not exit, or moved a spill area."""
+    if found.failure:
+        raise ProfileError(*endless(found.failure))
+    if found.moved:
+        text = f"the program sets {SPILL} or {SPILL_END} of {', '.join(found.moved)}"
+        raise ProfileError(f"{text}: earlier records are lost", "profile it without these writes")
 
 
 def make_job(
@@ -210,6 +220,19 @@ def run_job(job: Job) -> Recording:
         "" if stop.reason == "exit" else str(stop),
         layers,
         stop.exit_code or 0,
+        _moved_areas(device, job),
+    )
+
+
+def _moved_areas(device: Device, job: Job) -> tuple[str, ...]:
+    """Return the cores of which the program has changed the spill area that `job` set."""
+    return tuple(
+        core
+        for core, values in job.parameters.items()
+        if any(
+            name in values and device.cores[core].trace.read(name) != values[name]
+            for name in (SPILL, SPILL_END)
+        )
     )
 
 
