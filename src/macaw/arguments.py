@@ -55,6 +55,14 @@ def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]
     return decorate
 
 
+def check_values(values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
+    """Raise `InputError` for the first of `values` that is not of the kind with the same name."""
+    for name, kind in kinds.items():
+        description = kind(values[name])
+        if description is not None:
+            raise InputError(f"{name} is {description}, not {_quote(values[name])}")
+
+
 def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
     """Return pairs (name in messages, value) for the value of a parameter.
 

@@ -39,6 +39,7 @@ from macaw.profiling.energy import Energy
 from macaw.profiling.energy_estimate import estimate_energy
 from macaw.profiling.energy_table import EnergyTable
 from macaw.profiling.model import Merge, MissedThreshold, Profile, Series
+from macaw.profiling.option_kinds import KINDS
 from macaw.profiling.recording import (
     Job,
     Parameters,
@@ -93,6 +94,7 @@ class ProfileOptions:
 
     def check(self) -> None:
         """Raise `InputError` if options have unknown values or cannot be combined."""
+        arguments.check_values(vars(self), KINDS)
         if self.mode not in MODES:
             raise InputError(f"no mode is called '{self.mode}', there are {', '.join(MODES)}")
         if self.repeat > 1 and self.jitter is None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import AUTO, RECORD
 from macaw.profiling import recording, replay
 from macaw.profiling.model import Profile
+from macaw.profiling.option_kinds import KINDS
 from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import ProfileError
 from tests.macaw.profile.printed import printed
@@ -283,6 +285,9 @@ def test_a_device_that_does_not_record() -> None:
         profile(copies(1), device=config)
 
 
+ANY_OPTIONS: dict[str, Any] = {"energy": "default"}  # of a type that mypy would refuse
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -303,11 +308,23 @@ def test_a_device_that_does_not_record() -> None:
         (ProfileOptions(groups=99), "trace.groups"),
         (ProfileOptions(segments=2, shared=4), "segments cannot share 4 of 4 register groups"),
         (ProfileOptions(num={"ccp": 3}), "no core is called 'ccp'"),
+        (ProfileOptions(num={"cp": 0}), "num is whole numbers from 1 by the name of a core, not"),
+        (ProfileOptions(segments=0), "segments is a whole number from 1, not 0"),
+        (ProfileOptions(shared=0, segments=2), "shared is a whole number from 1, not 0"),
+        (ProfileOptions(repeat=0, jitter=1), "repeat is a whole number from 1, not 0"),
+        (ProfileOptions(workers=0), "workers is a whole number from 1, not 0"),
+        (ProfileOptions(item=-1), "item is a whole number from 0, not -1"),
+        (ProfileOptions(goals={"cycles": float("nan")}), "goals is numbers from 0 by the name"),
+        (ProfileOptions(**ANY_OPTIONS), "energy is an EnergyTable of macaw, not"),
     ],
 )
 def test_options_that_do_not_fit(options: ProfileOptions, message: str) -> None:
     with pytest.raises(InputError, match=message):
         profile(copies(1), {}, options)
+
+
+def test_each_option_has_a_kind() -> None:
+    assert list(KINDS) == [field.name for field in fields(ProfileOptions)]
 
 
 def test_the_mean_of_jittered_runs() -> None:

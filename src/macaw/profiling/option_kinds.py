@@ -1,0 +1,52 @@
+"""The kinds of values that the options of a profile accept (`macaw.arguments`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from macaw.arguments import (
+    Kind,
+    flag,
+    instance,
+    mapping,
+    number,
+    optional,
+    seed,
+    sequence,
+    whole,
+    word,
+)
+
+
+def _limit(value: Any) -> str | None:
+    """Return None for a number from 0, else "a number from 0" for the error message."""
+    return None if number(value) is None and value >= 0 else "a number from 0"
+
+
+# by field of `macaw.profiling.profiler.ProfileOptions`
+KINDS: dict[str, Kind] = {
+    "mode": word,
+    "num": mapping(whole(1), "whole numbers from 1 by the name of a core"),
+    "groups": optional(whole(1)),
+    "segments": optional(whole(1)),
+    "shared": whole(1),
+    "jitter": optional(seed),
+    "repeat": whole(1),
+    "workers": whole(1),
+    "scheduler": optional(word),
+    "goals": mapping(_limit, "numbers from 0 by the name of a goal"),
+    "thresholds": mapping(_limit, "numbers from 0 by the name of a metric"),
+    "guide": flag,
+    "against": optional(instance("a Profile of macaw", "macaw.profiling.model:Profile")),
+    "against_name": word,
+    "max_cycles": optional(whole(0)),
+    "item": whole(0),
+    "causes": flag,
+    "roofline": flag,
+    "energy": optional(
+        instance("an EnergyTable of macaw", "macaw.profiling.energy_table:EnergyTable")
+    ),
+    "allow": sequence(word, "a list of words"),
+    "lines": flag,
+    "findings": flag,
+}
