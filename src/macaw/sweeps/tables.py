@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
+from macaw.errors import InputError
 from macaw.isa import config
 from macaw.phrases import plural
 from macaw.sweeps.points import Outcome
@@ -37,10 +38,15 @@ def table(
     combinations are shown. Below them are the refused points and the summary.
 
     With `plain`, each cell of a line comes after its heading, and the columns are not aligned.
-    Raises `InputError` for a metric that no point has.
+    Raises `InputError` for a metric that no point has, for a setting among `metrics`, and for a
+    setting in `front` whose values are not numbers.
     """
+    for name in metrics:
+        if name in sweep.settings:
+            raise InputError(f"{name} is a setting, of which the table has a column already")
     for name in (*metrics, *front):
-        sweep.column(name)
+        if any(isinstance(value, str) for value in sweep.column(name)):
+            raise InputError(f"the values of {name} are no numbers: none is less than another")
     names = list(metrics) or [name for name in DEFAULT_METRICS if name in sweep.metrics]
     groups = _groups(sweep)
     marks = _front(groups, front) if front else [False] * len(groups)

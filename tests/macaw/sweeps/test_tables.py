@@ -65,6 +65,12 @@ def test_columns_lines_and_front_that_were_asked_for() -> None:
     assert [line.endswith("*") for line in lines[:2]] == [False, True]
     with pytest.raises(InputError, match="no point has a metric 'cycle'"):
         tables.table(SWEEP, ["cycle"])
+    with pytest.raises(
+        InputError, match=r"dma\.width is a setting, of which the table has a column"
+    ):
+        tables.table(SWEEP, ["dma.width"])
+    with pytest.raises(InputError, match=r"the values of pe\.element are no numbers"):
+        tables.table(SWEEP, front=["cycles", "pe.element"])
     with pytest.raises(InputError, match="no point has a metric 'mac'"):
         tables.table(SWEEP, front=["mac"])
 
