@@ -132,6 +132,39 @@ def test_a_matrix_of_a_queue_that_no_hint_names() -> None:
     assert shapes == {"W": (4, 4), "matrix_netinq_4": (4, 20), "taken": (2, 4)}
 
 
+@pytest.mark.parametrize(
+    ("hinted", "expected"),
+    [
+        ({"a": 1}, {"x": 0, "a": 1, "netinq_2": 2}),
+        ({"b": 2, "a": 1}, {"x": 0, "a": 1, "b": 2, "netinq_3": 3}),
+        ({"a": 0, "b": 2}, {"a": 0, "x": 1, "b": 2, "netinq_3": 3}),
+    ],
+)
+def test_hints_in_the_middle_of_a_read(hinted: dict[str, int], expected: dict[str, int]) -> None:
+    """A hint for a vector in the middle of a read from a queue names this vector."""
+    lines = [f" .hint tensor {name}, NetInQ, {place}, 1, 4" for name, place in hinted.items()]
+    text = """.device tiny
+        .input  x, float16, 16, at=netin
+        .output y, float16, 4, 4, at=netout
+        .core   nnp
+        SetIterations(4)
+        v_rd    NetInQ
+        v_relu
+        v_wr    NetOutQ
+        end_chain
+"""
+    text = text.replace(".core   nnp\n", "\n".join([".core nnp", *lines, ""]))
+    found = api.concord(api.assemble(Source(text, "queue.s")))
+    assert {name: tensor.address for name, tensor in found.inputs.items()} == expected
+    rows = np.random.default_rng(7).normal(size=(4, 4)).astype(np.float16)
+    ends = [*expected.values(), 4][1:]
+    pieces = zip(expected.items(), ends, strict=True)
+    shapes = {name: tensor.shape for name, tensor in found.inputs.items()}
+    data = {name: rows[first:end].reshape(shapes[name]) for (name, first), end in pieces}
+    assert np.array_equal(found.run(data)["y"], np.maximum(rows, 0))
+    assert found.check(data) is None
+
+
 HEAD = """        .device tiny
         .output y, float16, 1, 4, at=netout
         .data

@@ -52,7 +52,8 @@ class Inputs:
             if hint is not None:  # also for tiles, whose rows are vectors
                 self.make(hint, memory, tiles=False)
                 continue
-            whole = flat[free.all(axis=1)]
+            end = self._end_before_hint(name, first, int(flat[-1]) + 1)
+            whole = flat[free.all(axis=1) & (flat < end)]
             self.make(self._make_unnamed(name, addresses, whole, tiles=tiles), memory, tiles=tiles)
 
     def _cells(self, addresses: Ints, *, tiles: bool) -> Ints:
@@ -135,19 +136,20 @@ class Inputs:
     def _declared_hint_at(self, name: str, memory: Cells, address: int) -> Hint | None:
         """Return the declared tensor that contains the cell at `address`, or None.
 
-        If a part of the tensor is already an input, the result is a hint for the rest, which begins
-        at `address`. The result is None if an explicit hint names a part of the tensor.
+        If a part of the tensor is already an input, or an explicit hint names a later part of a
+        tensor in a queue, the result is a hint for the part from `address` on that has no other
+        name. In Dram, the result is None if an explicit hint names a part of the tensor.
         """
         hint = self.hint_at(name, address, tiles=False, explicit=False)
         if hint is None:
             return None
-        end = hint.address + self._size(hint, tiles=False)
-        if any(
+        whole = hint.address + self._size(hint, tiles=False)
+        end = self._end_before_hint(name, address, whole)
+        if end < whole or any(
             tensor.memory == name and hint.address <= self._begin(tensor) < end
             for tensor, _ in self.graph.inputs
-        ):  # the rest of the tensor
-            native = self.native
-            return replace(hint, address=address, rows=end - address, columns=native)
+        ):  # a part of the tensor
+            return replace(hint, address=address, rows=end - address, columns=self.native)
         for other in self.hints:
             if other.explicit and other.memory == name:
                 last = other.address + self._size(other, tiles=False)
@@ -155,6 +157,24 @@ class Inputs:
                     return None
         cells_of = hint.address + np.arange(end - hint.address)
         return hint if self._free(memory, cells_of).all() else None
+
+    def _end_before_hint(self, name: str, address: int, end: int) -> int:
+        """Return where the next unused explicit hint after `address` of a queue begins, or `end`.
+
+        The result is at most `end`. In Dram, hints count vectors or tiles, and a hint that no chain
+        has used yet may count the other ones; so for Dram the result is always `end`.
+        """
+        if name == "Dram":
+            return end
+        begins = [
+            hint.address
+            for hint in self.hints
+            if hint.explicit
+            and hint.memory == name
+            and hint.address > address
+            and hint.name not in self.names_used
+        ]
+        return min([end, *begins])
 
     def _begin(self, tensor: Tensor) -> int:
         """Return the address of a tensor, counted in cells; a tile of Dram has several cells."""
