@@ -21,7 +21,7 @@ from typing import Any
 
 from macaw.emu.agents import Agent
 from macaw.emu.core_set import CoreSet
-from macaw.emu.faults import Fault
+from macaw.emu.faults import Fault, amount
 from macaw.emu.pages import Pages
 from macaw.emu.windows import Window, Windowed
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, LOCAL, REGISTERS, UNIT_SHIFT, UNITS
@@ -213,10 +213,9 @@ class AddressSpace:
         raise self._outside(address, length, what)
 
     def _outside(self, address: int, length: int, what: str) -> Fault:
-        size = "a byte" if length == 1 else f"{length} bytes"
         return Fault(
             "out-of-range access",
-            f"{what} of {size} at {address:#010x}: {self.describe(address)}",
+            f"{what} of {amount(length, 'byte')} at {address:#010x}: {self.describe(address)}",
             {"address": address, "size": length},
         )
 

@@ -14,6 +14,11 @@ Reason = Literal[
 Place = tuple[str, int, int]  # file, line, column
 
 
+def amount(count: int, noun: str) -> str:
+    """Return a count with its noun, for messages: `a byte`, `2 bytes`."""
+    return f"a {noun}" if count == 1 else f"{count} {noun}s"
+
+
 class Fault(Exception):
     """An error of the simulated program that the device detects.
 

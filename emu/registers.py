@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from macaw.emu.agents import Agent, Clock
-from macaw.emu.faults import Fault
+from macaw.emu.faults import Fault, amount
 from macaw.isa import trace
 from macaw.isa.common import REGISTERS as ROWS
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
@@ -97,9 +97,8 @@ class MappedRegisters:
         else:
             done = "written" if what == "store" else "read"
             reason = f"the register {row.name} of {core.name} is {done} as a whole word of 4 bytes"
-        amount = "a byte" if size == 1 else f"{size} bytes"
         return Fault(
             "out-of-range access",
-            f"{what} of {amount} at {address:#010x}: {reason}",
+            f"{what} of {amount(size, 'byte')} at {address:#010x}: {reason}",
             {"address": address, "size": size},
         )

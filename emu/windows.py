@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from macaw.emu.agents import Agent
-from macaw.emu.faults import Fault
+from macaw.emu.faults import Fault, amount
 from macaw.isa.model import Window as Row
 
 
@@ -90,7 +90,7 @@ class Window:
         count, again = self.core.window_room(self.row.name, time, size)
         if count < size:
             wanted = "room for " if self.row.direction == "in" else ""
-            on = f"{wanted}{size} bytes in {self.name}"
+            on = f"{wanted}{amount(size, 'byte')} in {self.name}"
             raise WindowNotReady(on, 1 << self.core.number, again)
 
     @property

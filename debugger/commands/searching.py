@@ -13,6 +13,7 @@ from macaw.debugger.commands.operands import address_of, address_text, number_of
 from macaw.debugger.commands.points import compile_pattern, split_values
 from macaw.debugger.commands.source_listing import present_line
 from macaw.debugger.commands.table import COMMANDS, command
+from macaw.debugger.commands.text import counted
 from macaw.debugger.user_values import set_variable
 from macaw.emu.faults import Fault
 
@@ -79,7 +80,9 @@ def _bytes(context: Context, line: Line, text: str, size: int) -> bytes:
         return text[1:-1].encode()
     value = number_of(context, line, text, "TEXT")
     if not -(1 << 8 * size - 1) <= value < 1 << 8 * size:
-        raise CommandError(f"{text} does not fit {size} bytes", "find/g searches 8 bytes")
+        raise CommandError(
+            f"{text} does not fit {counted(size, 'byte')}", "find/g searches 8 bytes"
+        )
     return (value & (1 << 8 * size) - 1).to_bytes(size, "little")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.faults import Fault
+from macaw.emu.faults import Fault, amount
 from macaw.emu.fim.buffer_access import check_column, check_lock, check_producer
 from macaw.emu.fim.island import Island
 from macaw.emu.fim.operations import SHIFT, SLOT, check_slice, step_slot
@@ -186,7 +186,8 @@ def _check_push(island: Island, block: Block, number: int) -> None:
         size, full = max(buffer.high - buffer.low, 0), buffer.end - buffer.low
         raise Fault(
             "buffer overflow",
-            f"push of {count} columns to buffer {number}: {full} of its {size} columns are pushed",
+            f"push of {amount(count, 'column')} to buffer {number}: {full} of its {size} columns"
+            " are pushed",
             {"buffer": number, "size": size},
         )
     for column in range(buffer.end, buffer.end + count):
@@ -234,7 +235,8 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
     ready = columns_stored(buffer.start, buffer.end, buffer.arrivals, count)
     if ready is None or ready > block.time:
         until = NEVER if ready is None else island.aligned(ready)
-        return wait(block, f"buffer {number}", f"{count} columns in buffer {number}", until)
+        on = f"{amount(count, 'column')} in buffer {number}"
+        return wait(block, f"buffer {number}", on, until)
     island.counts["cycles_pull"] += end_wait(block)
     island.data.settle()
     end = time = block.time

@@ -51,7 +51,7 @@ def caught(make, event, place="", most=6):
         ("layer", "stall", "cp", "stall: cp for all transfers of the dma by cp"),
         ("layer", "stall", "pe[0]", "stall: pe[0] bus for ib=0 of cluster 0, which is at work"),
         ("nnp_softmax", "stall", "nnp", "stall: nnp for a vector in NetInQ by nnp"),
-        ("fim_gru", "stall", "fim[1]", "stall: fim[1] block 1 for 1 columns in buffer 0 by fim[1]"),
+        ("fim_gru", "stall", "fim[1]", "stall: fim[1] block 1 for a column in buffer 0 by fim[1]"),
         ("layer", "dma-done", "", "dma-done: ticket 1 by dma"),
         ("layer", "swap", "", "swap: mask 1 by cp"),
         ("layer", "exe", "pe[0,1]", "exe: cluster 1, buffer 0, order 1 by pe[0]"),

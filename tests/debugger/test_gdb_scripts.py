@@ -411,7 +411,7 @@ def test_finding_memory_and_lines(debug: Interpreter) -> None:
     for line, message in (
         ("find y", "a range and a value are needed"),
         ("find y, +0, 1", "y, +0 is no range of 1 to 268,435,456 bytes"),
-        ("find/b y, +8, 300", "300 does not fit 1 bytes"),
+        ("find/b y, +8, 300", "300 does not fit 1 byte"),
         ("find/q y, +8, 3", "'q' is no format of find"),
         ("find/b1000000 y, +8, 3", "'b1000000' is no format of find"),
         ("find 0x70000000, +8, 3", "read of 8 bytes at 0x70000000"),

@@ -77,14 +77,14 @@ def test_a_consumer_pulls_more_than_is_pushed(engine):
     assert (cp.who, cp.state, island.who, consumer.who, producer.who) == (
         "cp", "waits", "fim[0]", "fim[0] block 1", "fim[0] block 0",
     )  # fmt: skip
-    assert (consumer.on, consumer.note) == ("1 columns in buffer 0", "0 are there")
+    assert (consumer.on, consumer.note) == ("a column in buffer 0", "0 are there")
     assert consumer.where.line == 14, "its third pull"
     assert 0 < consumer.since <= run.device.cycle
     assert (producer.state, producer.where.line, producer.by.line) == ("ended", 10, 9)
     (cause,) = found.causes
     assert cause.startswith("fim[0] block 0 has ended at ")
     assert "test.s:10, and gives no more (it would come from " in cause
-    assert "test.s:9): fim[0] block 1 waits for 1 columns in buffer 0" in cause
+    assert "test.s:9): fim[0] block 1 waits for a column in buffer 0" in cause
 
 
 def test_a_lock_that_is_never_given_back():
@@ -109,7 +109,7 @@ def test_a_buffer_that_nobody_fills():
     source = PULLS_MORE.replace("          push  rop\n", "")
     _, found = stalled(source)
     assert found.causes == (
-        "no core could end that: fim[0] block 1 waits for 1 columns in buffer 0",
+        "no core could end that: fim[0] block 1 waits for a column in buffer 0",
     )
 
 
@@ -236,7 +236,7 @@ def test_the_command():
     run.execute("continue")
     answer = run.execute("why-stalled")
     text = answer_text(answer)
-    assert "    fim[0] block 1 waits for 1 columns in buffer 0 (0 are there) since cycle" in text
+    assert "    fim[0] block 1 waits for a column in buffer 0 (0 are there) since cycle" in text
     assert text.splitlines()[-1].startswith("cause: fim[0] block 0 has ended at 0x")
     record = json.loads(json.dumps(answer.json()))["data"]
     assert record["trees"][0]["who"] == "cp"
@@ -257,7 +257,7 @@ def test_the_panel_shows_the_tree_and_the_true_cause():
         ("cp", 0, False), ("fim[0]", 1, False), ("fim[0] block 1", 2, False),
         ("fim[0] block 0", 3, True), ("", 0, True),
     ]  # fmt: skip
-    assert found[2][1].startswith("waits for 1 columns in buffer 0, ")
+    assert found[2][1].startswith("waits for a column in buffer 0, ")
     assert found[2][1].endswith(" cycles, test.s:14")
     assert int(found[2][1].split(", ")[1].split()[0]) <= cycle
     assert found[3][1] == "has ended, test.s:10"

@@ -186,11 +186,18 @@ def test_what_cannot_be_accessed(more: str, message: str) -> None:
     assert message in stop.message
 
 
-def test_a_load_that_nothing_answers_is_a_deadlock() -> None:
-    device = with_cp(more="lw a0, 0(s1)")  # only 3 bytes are left
+@pytest.mark.parametrize(
+    ("more", "bytes_"),
+    [
+        ("lw a0, 0(s1)", "4 bytes"),  # only 3 bytes are left
+        ("lb a0, 0(s1)\n" * 4, "a byte"),
+    ],
+)
+def test_a_load_that_nothing_answers_is_a_deadlock(more: str, bytes_: str) -> None:
+    device = with_cp(more=more)
     message = device.run(10_000).message
     assert "cp at" in message
-    assert "waits for 4 bytes in outbox of pipe" in message
+    assert f"waits for {bytes_} in outbox of pipe" in message
 
 
 def test_the_loader_reaches_a_memory_of_a_core() -> None:

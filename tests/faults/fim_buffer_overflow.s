@@ -1,5 +1,5 @@
 # A third column is pushed to a buffer of two.
-#! fault buffer overflow: push of 1 columns to buffer 2: 2 of its 2 columns are pushed
+#! fault buffer overflow: push of a column to buffer 2: 2 of its 2 columns are pushed
 #! core fim\[0\]
         .device tiny
         .core   fim, island=0

@@ -91,9 +91,9 @@ def test_a_deadlock_shows_each_line_that_waits() -> None:
     notes = waiting_diagnostics(error.value, {"w.s": WAITING_BLOCKS})
     assert [(x.severity, x.span.line, x.message) for x in notes] == [
         ("note", 7, "cp waits for core.wait 0x100 since cycle 5"),
-        ("note", 12, "fim[0] block 0 waits for 1 columns in buffer 0 (0 are there) since cycle 5"),
+        ("note", 12, "fim[0] block 0 waits for a column in buffer 0 (0 are there) since cycle 5"),
         (
-            "note", 15, "fim[0] block 1 waits for 1 columns in buffer 1 (no word has set b1_low)"
+            "note", 15, "fim[0] block 1 waits for a column in buffer 1 (no word has set b1_low)"
             " since cycle 3",
         ),
     ]  # fmt: skip

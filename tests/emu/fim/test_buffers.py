@@ -80,7 +80,7 @@ def test_why_a_consumer_waits_is_known_with_its_end(engine):
     machine.start().run(10)
     machine.device.sync()
     stall = machine.island.stalls()[1]
-    assert (stall.on, stall.since, stall.until) == ("1 columns in buffer 0", 0, 22)
+    assert (stall.on, stall.since, stall.until) == ("a column in buffer 0", 0, 22)
     assert stall.note == "0 are there"
 
 
