@@ -187,6 +187,8 @@ def restore_files(
             raise InputError(f"{path} says {what} {note[what]}, not {expected}")
     if _digest(orders) != note["sha256"]:
         raise InputError(f"{order} holds other orders than those that {path} was written with")
+    if orders.ndim == 3 and note["lanes"] != orders.shape[-1]:
+        raise InputError(f"{path} says lanes {note['lanes']}, the orders have {orders.shape[-1]}")
     stored = [each["sha256"] for each in note["weights"]]
     for place, (name, array) in enumerate(zip(paths, arrays, strict=True)):
         digest = _digest(array)

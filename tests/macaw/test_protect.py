@@ -247,13 +247,17 @@ UNDO = "--undo s1.npy s2.npy -o a.npy -o b.npy --order o.npy"
         ("--undo s1.npy s2.npy -o a.npy -o b.npy --order torn.npy", "torn.toml cannot be read"),
         ("--undo s1.npy s2.npy -o a.npy -o b.npy --order lies.npy", "have not been (6, 999)"),
         ("--undo s1.npy s2.npy -o a.npy -o b.npy --order odd.npy", "'odd' is no scope"),
+        (
+            "--undo s1.npy s2.npy -o a.npy -o b.npy --order half.npy",
+            "half.toml says lanes 8, the orders have 16",
+        ),
     ],
 )
 def test_errors_of_undo(refused: Callable[..., str], files: Path, words: str, message: str) -> None:
     api.protect(ONE, TWO, scope="node").write(["s1.npy", "s2.npy"], "o.npy")
     api.protect(TWO, ONE, scope="node").write(["x.npy", "y.npy"], "other.npy")
     note = Path("o.toml").read_text()
-    for name in ("t", "moved", "bad", "torn", "lies", "odd"):
+    for name in ("t", "moved", "bad", "torn", "lies", "odd", "half"):
         Path(f"{name}.npy").write_bytes(Path("o.npy").read_bytes())
     Path("moved.npy").write_bytes(Path("other.npy").read_bytes())
     Path("moved.toml").write_text(note)
@@ -261,6 +265,7 @@ def test_errors_of_undo(refused: Callable[..., str], files: Path, words: str, me
     Path("torn.toml").write_text(note[:200])
     Path("lies.toml").write_text(note.replace("[6, 21]", "[6, 999]"))
     Path("odd.toml").write_text(note.replace('"node"', '"odd"'))
+    Path("half.toml").write_text(note.replace("lanes = 16", "lanes = 8"))
     before = listing(files)
     assert message in refused(*words.split())
     assert listing(files) == before
