@@ -28,6 +28,7 @@ from macaw.lowering.fim.number_arrays import rounded
 from macaw.lowering.fim.plan import COPIES, GraphPlan, Step
 from macaw.lowering.fim.planning import Planner
 from macaw.lowering.layer_source import SourceFiles
+from macaw.phrases import one_line, plural
 
 EXTERNAL = "mem.external_bytes"
 RESIDENT = 0.5  # the share of the banks for constants that stay
@@ -69,6 +70,11 @@ class GraphLowering:
     plan: GraphPlan
     program: SourceFiles
     dynamic: bool = False
+
+    def __repr__(self) -> str:
+        cycles = plural(self.cycles, "cycle")
+        text = f"<lowering of {self.name} for {self.config.name}: {cycles} predicted"
+        return one_line(f"{text}, {plural(len(self.plan.steps), 'step')}>")
 
     @property
     def source(self) -> str:

@@ -28,7 +28,7 @@ from macaw.lowering.layer_source import SourceFiles, layer_source
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import SPLITS
-from macaw.phrases import suggestion
+from macaw.phrases import one_line, plural, suggestion
 
 PRODUCTS, CONVOLUTIONS = ("spmv", "spmm"), ("conv2d", "depthwise")
 OPERATIONS = PRODUCTS + CONVOLUTIONS
@@ -61,6 +61,10 @@ class Lowering:
     config: Configuration
     choice: Choice
     program: SourceFiles
+
+    def __repr__(self) -> str:
+        cycles = plural(self.cost.cycles, "cycle")
+        return one_line(f"<lowering of {self.name} for {self.config.name}: {cycles} predicted>")
 
     @property
     def source(self) -> str:

@@ -67,6 +67,8 @@ def test_every_layer_equals_the_reference_evaluator(compiled, image, run):
     for name in ("in_q", "stem_relu", "depth", "point_relu"):
         np.testing.assert_array_equal(run.tensors[name], expected[name])
     np.testing.assert_array_equal(run.outputs["y"], expected["y"])
+    assert repr(run).startswith(f"<run: {run.cycles:,} cycles, 4 layers; y ")
+    assert "\n" not in repr(run)
 
 
 def test_scales_of_channels_tables_and_all_that_convolutions_have():

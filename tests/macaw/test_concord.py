@@ -57,6 +57,11 @@ def test_the_file_runs_without_us(layer: Concordance, macaw: Macaw, tmp_path: Pa
     assert np.array_equal(np.load("y.npy"), layer.emulate(dict(np.load("data.npz")))["y"])
 
 
+def test_the_repr_is_one_line(layer: Concordance) -> None:
+    text = "layer(W (10, 6), b (10,), x (6,)) gives y (10,)"
+    assert repr(layer) == f"<software for numpy: {text}>"
+
+
 def test_the_text_of_the_manual(layer: Concordance) -> None:
     """The function in the manual's example is the generated one (seed 003 ¶59-60)."""
     shown = (ROOT / "docs" / "concord.md").read_text("utf-8")

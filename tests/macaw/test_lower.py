@@ -97,6 +97,7 @@ def test_layouts(macaw: Macaw, tmp_path: Path) -> None:
 
 def test_measured_is_what_a_run_says(weights: Path, tmp_path: Path) -> None:
     found = api.lower("spmv", WEIGHTS, device="tiny", mapping="output", split="e")
+    assert repr(found) == f"<lowering of spmv for tiny: {found.cost.cycles:,} cycles predicted>"
     measured = found.measure()
     assert measured.equal
     assert measured.external_bytes == found.cost.traffic.external

@@ -52,6 +52,9 @@ def test_a_graph_by_hand(tmp_path: Path) -> None:
     x, w = graph.tensor("x", 8, 16), graph.constant("w", WEIGHTS)
     graph.product(x, w, "y")
     found = api.lower_graph(graph, name="by_hand", together=False)
+    assert (
+        repr(found) == f"<lowering of by_hand for base: {found.cycles:,} cycles predicted, 1 step>"
+    )
     measured = found.measure({"x": np.ones((8, 16))})
     np.testing.assert_array_equal(measured.outputs["y"], np.ones((8, 16)) @ WEIGHTS)
     assert measured.outputs["y"].dtype == np.float32

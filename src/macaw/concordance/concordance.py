@@ -32,6 +32,7 @@ from macaw.lowering.concord.hints import check_places, check_types, hints
 from macaw.lowering.concord.software import Software, software
 from macaw.lowering.concord.trace import trace
 from macaw.lowering.errors import LowerError
+from macaw.phrases import one_line
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -76,6 +77,13 @@ class Concordance:
     graph: Graph
     chains: Sequence[Chain]  # in the order in which the program executes them
     software: Software
+
+    def __repr__(self) -> str:
+        inputs, outputs = (
+            ", ".join(f"{name} {tensor.shape}" for name, tensor in tensors.items())
+            for tensors in (self.inputs, self.outputs)
+        )
+        return one_line(f"<software for {self.target}: layer({inputs}) gives {outputs}>")
 
     @property
     def text(self) -> str:

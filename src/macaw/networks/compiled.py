@@ -21,7 +21,7 @@ from macaw.asm.network import Columns
 from macaw.asm.program import Program
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
-from macaw.input_binding import join_inputs
+from macaw.input_binding import join_inputs, shape_text
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.layer_lowering import write_sources
@@ -38,6 +38,7 @@ from macaw.network_description import FORMAT, MODEL, NETWORK_FILE
 from macaw.networks.island_settings import IslandSettings, core_definitions
 from macaw.networks.layer_runs import LayerRun, busy_shares, run_layers
 from macaw.networks.model_inputs import model_arrays
+from macaw.phrases import one_line, plural
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,14 @@ class NetworkRun:
     layers: tuple[LayerResult, ...]
     busy: dict[str, float]
 
+    def __repr__(self) -> str:
+        size = f"{plural(self.cycles, 'cycle')}, {plural(len(self.layers), 'layer')}"
+        outputs = ", ".join(
+            f"{name} {array.dtype.name} {shape_text(array.shape)}"
+            for name, array in self.outputs.items()
+        )
+        return one_line(f"<run: {size}; {outputs}>")
+
 
 @dataclass(frozen=True)
 class CompiledNetwork:
@@ -103,10 +112,8 @@ class CompiledNetwork:
 
     def __repr__(self) -> str:
         macs = sum(layer.macs for layer in self.layers)
-        return (
-            f"<network {self.name} for {self.config.name}: {len(self.layers)} layers,"
-            f" {macs:,} products>"
-        )
+        parts = f"{plural(len(self.layers), 'layer')}, {plural(macs, 'product')}"
+        return f"<network {self.name} for {self.config.name}: {parts}>"
 
     @check_arguments(folder=arguments.path)
     def write(self, folder: str | os.PathLike[str]) -> None:

@@ -28,6 +28,7 @@ from macaw.lowering.nnp.reading import HOST
 from macaw.lowering.nnp.source import SOURCE, Lowered
 from macaw.network_description import FORMAT, MODEL, NETWORK_FILE
 from macaw.networks.model_inputs import model_arrays
+from macaw.phrases import plural
 
 CORE = "nnp"
 
@@ -76,7 +77,8 @@ class NnpNetwork:
     folder: Path | None = None
 
     def __repr__(self) -> str:
-        return f"<network {self.name} for nnp of {self.config.name}: {len(self.layers)} layers>"
+        layers = plural(len(self.layers), "layer")
+        return f"<network {self.name} for nnp of {self.config.name}: {layers}>"
 
     @property
     def source(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from macaw.errors import InputError
 from macaw.isa.config import Value
-from macaw.phrases import did_you_mean
+from macaw.phrases import did_you_mean, one_line, plural
 from macaw.sweeps.points import Outcome
 
 
@@ -21,6 +21,9 @@ class Sweep:
 
     subject: str
     outcomes: tuple[Outcome, ...]
+
+    def __repr__(self) -> str:
+        return one_line(f"<sweep of {self.subject}: {plural(len(self.outcomes), 'point')}>")
 
     @property
     def measured(self) -> tuple[Outcome, ...]:

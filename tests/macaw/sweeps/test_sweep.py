@@ -66,6 +66,7 @@ def test_an_operation_is_lowered_for_each_device(tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", weights)
     lower = {"operation": "spmm", "weights": tmp_path / "w.npy", "rows": 2}
     found = macaw.sweep(settings={"dma.width": [16, 64]}, lower=lower)
+    assert repr(found) == f"<sweep of {found.subject}: 2 points>"
     for outcome in found.outcomes:
         device = config.load("base").changed(dict(outcome.point.settings))
         lowering = macaw.lower("spmm", weights, rows=2, device=device)
