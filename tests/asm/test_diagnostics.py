@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Collection
 from pathlib import Path
 from typing import SupportsIndex
@@ -30,6 +31,15 @@ def diagnose(text: str) -> AssemblyError:
     with pytest.raises(AssemblyError) as caught:
         assemble(Source(text, "a.s"))
     return caught.value
+
+
+def test_an_error_goes_to_another_process() -> None:
+    """`pickle` copies an error, as pools of processes do."""
+    error = diagnose(".core cp\n foo\n bar\n")
+    copied = pickle.loads(pickle.dumps(error))
+    assert isinstance(copied, AssemblyError)
+    assert (str(copied), copied.errors) == (str(error), error.errors)
+    assert len(copied.errors) == 2
 
 
 def test_text() -> None:
