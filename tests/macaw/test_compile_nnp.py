@@ -155,8 +155,10 @@ def test_tiles_by_hand():
         (lambda: macaw.native_vectors(np.zeros((0, 2)), 2), "shape (0, 2), not rows and columns"),
         (lambda: macaw.from_native_tiles(np.zeros((4, 2)), (2, 2)), "not (tiles, native, native)"),
         (lambda: macaw.from_native_tiles(np.zeros((4, 2, 2)), (5, 3)), "takes 6 tiles, not 4"),
+        (lambda: macaw.from_native_tiles(np.zeros((4, 0, 0)), (2, 2)), "shape (4, 0, 0), not"),
         (lambda: macaw.from_native_vectors(np.zeros(4), (2, 2)), "not (vectors, native)"),
         (lambda: macaw.from_native_vectors(np.zeros((4, 2)), (5, 3)), "take 10 native vectors, not 4"),
+        (lambda: macaw.from_native_vectors(np.zeros((4, 0)), (2, 2)), "shape (4, 0), not"),
     ],
 )  # fmt: skip
 def test_wrong_shapes(call, message):
