@@ -165,3 +165,57 @@ def test_wrong_shapes(call, message):
     with pytest.raises(macaw.InputError) as caught:
         call()
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("operator", ["RNN", "GRU", "LSTM"])
+def test_the_reference_has_the_activations_of_the_model(operator, direction):
+    """`expected` computes recurrent layers with their own activations, which ONNX's ignores.
+
+    `defined` are the formulas of ONNX's documentation, for one item of a batch at a time.
+    """
+    gates, names = {
+        "RNN": (1, ["Relu"]), "GRU": (3, ["Sigmoid", "Relu"]), "LSTM": (4, ["Sigmoid", "Relu", "Tanh"])
+    }[operator]  # fmt: skip
+    count = 2 if direction == "bidirectional" else 1
+    sizes = {"W": (gates * 5, 6), "R": (gates * 5, 5), "B": (gates * 10,)}
+    weights = {
+        name: (RANDOM.normal(size=(count, *size)) / 2).astype(np.float32)
+        for name, size in sizes.items()
+    }
+    node = NODE(
+        operator, ["x", "W", "R", "B"], ["y"], hidden_size=5, direction=direction,
+        activations=names * count,
+    )  # fmt: skip
+    shape = (4, count, 2, 5)
+    made = model([node], {"x": (4, 2, 6)}, {"y": (shape, 1)}, **weights)
+    network = macaw.compile(made, core="nnp", device="tiny")
+    x = RANDOM.normal(size=(4, 2, 6)).astype(np.float32)
+    expected = network.expected({"x": x})["y"]
+    wanted = np.zeros(shape)
+    for way in range(count):
+        times = range(4)[:: -1 if direction == "reverse" or way else 1]
+        own = [weights[name][way] for name in ("W", "R", "B")]
+        for item in range(2):
+            for time, state in zip(times, defined(operator, x[times, item], *own), strict=True):
+                wanted[time, way, item] = state
+    np.testing.assert_allclose(expected, wanted, atol=1e-5)
+    np.testing.assert_allclose(network.run(x=x).outputs["y"], wanted, atol=0.01)
+
+
+def defined(operator, steps, w, r, b):
+    """Yield the state after each step of a layer with Relu in the place of its first Tanh."""
+    h, c = np.zeros(5), np.zeros(5)
+    own, other = np.split(b, 2)
+    for x in steps:
+        if operator == "RNN":
+            h = np.maximum(w @ x + own + r @ h + other, 0)
+        elif operator == "GRU":
+            z, reset = np.split(1 / (1 + np.exp(-(w @ x + own + r @ h + other)[:10])), 2)
+            new = (w @ x + own + other)[10:] + r[10:] @ (reset * h)
+            h = (1 - z) * np.maximum(new, 0) + z * h
+        else:
+            i, o, f = np.split(1 / (1 + np.exp(-(w @ x + own + r @ h + other)[:15])), 3)
+            c = f * c + i * np.maximum((w @ x + own + r @ h + other)[15:], 0)
+            h = o * np.tanh(c)
+        yield h

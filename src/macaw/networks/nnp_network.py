@@ -181,12 +181,17 @@ class NnpNetwork:
     def expected(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
         """Return the outputs, by name, that ONNX's reference evaluator computes for `inputs`.
 
-        The evaluator computes in floating point, without the quantisation of nnp.
+        The evaluator computes in floating point, without the quantisation of nnp. It ignores the
+        activations of recurrent layers; Macaw computes RNN, GRU and LSTM that have the attribute.
         """
         import onnx.reference
 
+        from macaw.networks import recurrent_reference
+
         names = [port.name for port in self.operations.outputs]
-        evaluator = onnx.reference.ReferenceEvaluator(onnx.load_model_from_string(self.model))
+        model = onnx.load_model_from_string(self.model)
+        operators = recurrent_reference.operators(model)
+        evaluator = onnx.reference.ReferenceEvaluator(model, new_ops=operators)
         feeds = {name: np.asarray(array) for name, array in inputs.items()}
         arrays = [np.asarray(array) for array in evaluator.run(names, feeds)]
         return dict(zip(names, arrays, strict=True))
