@@ -167,6 +167,22 @@ def test_wrong_shapes(call, message):
     assert message in str(caught.value)
 
 
+def test_inputs_of_the_reference(folder):
+    """`run` and `expected` take arrays with any order of bytes, and refuse inputs that do not fit."""
+    network = macaw.load_network(folder / "net")
+    swapped = {"x": X.astype(">f4")}
+    np.testing.assert_array_equal(network.run(swapped).outputs["y"], network.run(x=X).outputs["y"])
+    np.testing.assert_array_equal(network.expected(swapped)["y"], network.expected({"x": X})["y"])
+    for inputs, message in (
+        ({}, "the input 'x' is missing"),
+        ({"x": X.T}, "the input 'x' is float32, 6 × 3; the model takes float32, 3 × 6"),
+        ({"x": X, "z": X}, "the model has no input 'z'"),
+    ):
+        with pytest.raises(macaw.InputError) as caught:
+            network.expected(inputs)
+        assert str(caught.value) == message
+
+
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 @pytest.mark.parametrize("operator", ["RNN", "GRU", "LSTM"])
 def test_the_reference_has_the_activations_of_the_model(operator, direction):

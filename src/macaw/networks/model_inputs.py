@@ -30,6 +30,7 @@ def model_arrays(
 ) -> dict[str, NDArray[Any]]:
     """Return `inputs` as arrays, by name, after a check against the inputs that a model declares.
 
+    The numbers of an array may have any order of bytes; those of the results have the machine's.
     Raises `InputError` for a wrong name, type or shape, and for a missing input.
     """
     names = [item.name for item in declared]
@@ -41,6 +42,7 @@ def model_arrays(
         if item.name not in inputs:
             raise InputError(f"the input '{item.name}' is missing")
         array = np.asarray(inputs[item.name])
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
         if array.shape != item.shape or array.dtype != item.dtype:
             raise InputError(
                 f"the input '{item.name}' is {array.dtype}, {shape_text(array.shape)}; the"

@@ -183,6 +183,7 @@ class NnpNetwork:
 
         The evaluator computes in floating point, without the quantisation of nnp. It ignores the
         activations of recurrent layers; Macaw computes RNN, GRU and LSTM that have the attribute.
+        Raises `InputError` for inputs that do not fit.
         """
         import onnx.reference
 
@@ -192,6 +193,6 @@ class NnpNetwork:
         model = onnx.load_model_from_string(self.model)
         operators = recurrent_reference.operators(model)
         evaluator = onnx.reference.ReferenceEvaluator(model, new_ops=operators)
-        feeds = {name: np.asarray(array) for name, array in inputs.items()}
+        feeds = model_arrays(self.operations.inputs, inputs)
         arrays = [np.asarray(array) for array in evaluator.run(names, feeds)]
         return dict(zip(names, arrays, strict=True))
