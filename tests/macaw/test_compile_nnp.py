@@ -167,6 +167,14 @@ def test_wrong_shapes(call, message):
     assert message in str(caught.value)
 
 
+def test_a_fault_names_the_line_of_the_source():
+    """A fault of a network that was not read from a folder names no temporary file."""
+    network = macaw.compile(perceptron(), core="nnp", device="tiny")
+    with pytest.raises(macaw.RunError) as caught:
+        network.run(x=X * np.nan)
+    assert str(caught.value).startswith("main.s:")
+
+
 def test_inputs_of_the_reference(folder):
     """`run` and `expected` take arrays with any order of bytes, and refuse inputs that do not fit."""
     network = macaw.load_network(folder / "net")

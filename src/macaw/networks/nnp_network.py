@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
@@ -22,7 +21,7 @@ from macaw.errors import InputError
 from macaw.input_binding import join_inputs
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
-from macaw.layer_lowering import write_sources
+from macaw.layer_lowering import assemble_lowered, write_sources
 from macaw.lowering.nnp.operations import Model
 from macaw.lowering.nnp.reading import HOST
 from macaw.lowering.nnp.source import SOURCE, Lowered
@@ -111,9 +110,7 @@ class NnpNetwork:
         """The assembled program. Raises the errors of `macaw.load`."""
         if self.folder is not None:
             return api.load(self.folder / SOURCE)
-        with tempfile.TemporaryDirectory() as folder:
-            self.write(folder)
-            return api.load(Path(folder) / SOURCE)
+        return assemble_lowered(self.lowered.files, Path(SOURCE).stem)
 
     @check_arguments(
         inputs=arguments.optional(arguments.mapping(arguments.array, "arrays by name")),
