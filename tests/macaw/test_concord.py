@@ -62,6 +62,15 @@ def test_the_repr_is_one_line(layer: Concordance) -> None:
     assert repr(layer) == f"<software for numpy: {text}>"
 
 
+def test_data_with_the_other_order_of_bytes(layer: Concordance) -> None:
+    """`run`, `emulate` and `check` take arrays whose numbers have the other order of bytes."""
+    data = layer.random()
+    swapped = {name: array.astype(">f2") for name, array in data.items()}
+    for function in (layer.run, layer.emulate):
+        assert np.array_equal(function(swapped)["y"], function(data)["y"])
+    assert layer.check(swapped) is None
+
+
 def test_the_text_of_the_manual(layer: Concordance) -> None:
     """The function in the manual's example is the generated one (seed 003 ¶59-60)."""
     shown = (ROOT / "docs" / "concord.md").read_text("utf-8")

@@ -133,10 +133,11 @@ class LayerTensors:
     def check_array(self, name: str, tensor: Tensor, values: Any) -> NDArray[Any]:
         """Return `values` as an array in the shape of `tensor`; messages call it `name`.
 
-        `values` must have the type of nnp's memory. Their shape must be that of `tensor`, or its
-        rows and columns. Otherwise the method raises `InputError`.
+        `values` must have the type of nnp's memory, in any order of bytes. Their shape must be that
+        of `tensor`, or its rows and columns. Otherwise the method raises `InputError`.
         """
         array = np.asarray(values)
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
         if array.dtype != self.dtype:
             raise InputError(f"{name} is {self.dtype}, the data has {array.dtype}")
         if array.shape not in (tensor.shape, (tensor.rows, tensor.columns)):
