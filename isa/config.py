@@ -9,6 +9,7 @@ the version of the file's format; these two are not settings.
 from __future__ import annotations
 
 import math
+import numbers
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -88,6 +89,7 @@ class Configuration(Mapping[str, Any]):
             raise ConfigError(f"name: {_text(name)} is not a word")
         if not isinstance(values, Mapping) or not all(isinstance(field, str) for field in values):
             raise ConfigError("a configuration is made of a name and the values of fields by name")
+        values = {field: _python_number(value) for field, value in values.items()}
         mistakes = []
         if not _NAME.fullmatch(name):
             mistakes.append(f"name: {_text(name)} is not letters, digits and . _ + -, 64 at most")
@@ -314,6 +316,15 @@ def _flat(tree: Mapping[str, Any], prefix: str, mistakes: list[str]) -> Iterator
             mistakes.append(f"{_shown(field)}: {_text(value)} is not a table of fields")
         else:
             yield field, value
+
+
+def _python_number(value: Value) -> Value:
+    """Return a number of NumPy, for example, as Python's number, and other values unchanged."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return float(value) if isinstance(value, numbers.Real) else value
 
 
 def _check(setting: Setting, value: object) -> None:

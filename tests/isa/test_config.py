@@ -7,6 +7,7 @@ import re
 import tomllib
 from contextlib import suppress
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -69,6 +70,18 @@ def test_native_dimension_lanes_and_engines_of_the_presets():
 
 def test_base_is_all_defaults():
     assert config.load("base") == config.parse("", "base")
+
+
+def test_numbers_of_numpy_are_numbers():
+    """Values that a user takes from an array are the same settings as Python's numbers."""
+    base = config.load("base")
+    for field, setting in config.settings().items():
+        if type(setting.default) in (int, float):
+            changed = base.changed({field: np.array([base[field]])[0]})
+            assert changed == base
+            assert type(changed[field]) is type(base[field])
+    with pytest.raises(ConfigError, match=r"nnp\.native: 2\.5 is not a whole number"):
+        base.changed({"nnp.native": np.float64(2.5)})
 
 
 def test_every_setting_of_every_core_is_there():
