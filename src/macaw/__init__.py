@@ -151,14 +151,17 @@ _DISPLAYED = {
 }
 
 __version__ = "0.2.0"
-__all__ = ["__version__", *sorted(_HOMES)]
+_NAMES = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
     """Import the module of a public name when the name is first used (PEP 562).
 
-    Without the package onnx, a few names are no attributes, so that `help(macaw)` works.
+    Without the package onnx, a few names are no attributes, so that `help(macaw)` works, and not in
+    `__all__`, so that `from macaw import *` works.
     """
+    if name == "__all__":
+        return [public for public in _NAMES if hasattr(sys.modules[__name__], public)]
     if name not in _HOMES:
         raise AttributeError(f"module 'macaw' has no attribute '{name}'")
     try:
@@ -174,7 +177,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return _NAMES
 
 
 def _add_html() -> None:
