@@ -259,10 +259,9 @@ def test_a_source_from_a_pipe(layer: Path, options: list[str], written: str) -> 
 
 @pytest.mark.once
 @pytest.mark.parametrize("command", ["asm", "concord"])
-@pytest.mark.parametrize("source", [".", ""])
-def test_a_source_without_a_name(macaw: Macaw, command: str, source: str) -> None:
-    done = macaw(command, source)
-    assert done.stderr == f"macaw: error: '{source}' is no name of a file\n"
+def test_a_source_without_a_name(macaw: Macaw, command: str) -> None:
+    done = macaw(command, ".")
+    assert done.stderr == "macaw: error: '.' is no name of a file\n"
     assert done.returncode == 2
 
 

@@ -12,6 +12,7 @@ import pytest
 from macaw.asm import elf
 from macaw.asm.assembler import assemble
 from macaw.asm.source import Source
+from macaw.commands.options import FileName
 from tests.macaw.conftest import Macaw
 
 ODD = "odd\x1b[31m\x07\n\x9b2J.s"
@@ -115,3 +116,38 @@ def test_a_source_names_no_file_whose_name_is_no_utf8(macaw: Macaw, tmp_path: Pa
     assert done.stderr.startswith("macaw: error: cannot write f")
     assert done.stderr.endswith(".w.npy' needs a name in UTF-8\n")
     assert [path.name for path in tmp_path.iterdir()] == ["w.npy"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("asm", ""),
+        ("asm", "good.s", "-o", ""),
+        ("asm", "good.s", "-I", ""),
+        ("concord", ""),
+        ("fmt", ""),
+        ("header", ""),
+        ("new", ""),
+        ("run", ""),
+        ("sweep", "", "--set", "cp.alu_cycles=1"),
+        ("test", ""),
+    ],
+    ids=" ".join,
+)
+def test_an_empty_name_is_not_the_current_folder(
+    macaw: Macaw, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "good.s").write_text(" .core cp\n")
+    done = macaw(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(": the name is empty\n")
+    assert [(x.name, x.read_text()) for x in tmp_path.iterdir()] == [("good.s", " .core cp\n")]
+
+
+def test_the_command_reports_a_file_that_it_may_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Click would report it in other words, even if the command only writes the file."""
+    (tmp_path / "a.elf").touch()
+    monkeypatch.setattr(os, "access", lambda _path, _mode: False)
+    assert FileName().convert(str(tmp_path / "a.elf"), None, None) == str(tmp_path / "a.elf")

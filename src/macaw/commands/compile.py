@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from macaw.commands import lower_fim
 from macaw.commands.options import (
+    FileName,
     LazyChoice,
     batch_option,
     constant_numbers,
@@ -43,7 +44,7 @@ def _cores() -> Sequence[str]:
 
 
 @click.command("compile", short_help="Compile an ONNX model to a program.")
-@click.argument("model", type=click.Path(), metavar="MODEL.onnx")
+@click.argument("model", type=FileName(), metavar="MODEL.onnx")
 @file_option(
     "-o",
     "output",

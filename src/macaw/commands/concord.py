@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from macaw.commands.options import (
+    FileName,
     LazyChoice,
     file_option,
     load_program,
@@ -43,7 +44,7 @@ def _entries(
 
 
 @click.command("concord", short_help="Write an nnp program as software that gives the same bits.")
-@click.argument("file", type=click.Path(), metavar="FILE")
+@click.argument("file", type=FileName(), metavar="FILE")
 @file_option("-o", "output", metavar="OUT", text="Write this file; default FILE.py.")
 @click.option(
     "--target",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from macaw.commands import suggestions
-from macaw.commands.options import plain_option
+from macaw.commands.options import FileName, plain_option
 
 
 @click.command("dis", short_help="Disassemble an executable or an object.")
-@click.argument("file", type=click.Path(), metavar="FILE")
+@click.argument("file", type=FileName(), metavar="FILE")
 @click.option(
     "--core",
     metavar="C",

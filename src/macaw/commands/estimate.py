@@ -6,6 +6,7 @@ import click
 
 from macaw.commands import lower_fim
 from macaw.commands.options import (
+    FileName,
     batch_option,
     data_arrays,
     data_option,
@@ -17,7 +18,7 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 
 @click.command("estimate", short_help="Predict what each layer of an ONNX model costs.")
-@click.argument("model", type=click.Path(), metavar="MODEL.onnx")
+@click.argument("model", type=FileName(), metavar="MODEL.onnx")
 @device_option
 @dims_option("the model")
 @batch_option

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from macaw.commands.options import plain_option
+from macaw.commands.options import FileName, plain_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, EXIT_WRONG_INPUT, InputError
 
 _STDIN = "-"
 
 
 @click.command("fmt", short_help="Lay out sources: columns, blanks, comments.")
-@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=FileName(), metavar="FILE...")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 @plain_option

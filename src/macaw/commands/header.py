@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import assembly_options, file_option, plain_option
+from macaw.commands.options import FileName, assembly_options, file_option, plain_option
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command("header", short_help="Write macaw.h: instructions and addresses for C.")
-@click.argument("sources", nargs=-1, type=click.Path(), metavar="[FILE...]")
+@click.argument("sources", nargs=-1, type=FileName(), metavar="[FILE...]")
 @file_option("-o", "output", metavar="OUT", text="Write to a file.")
 @assembly_options
 @warning_option

@@ -62,6 +62,23 @@ class LazyChoice(_Type):
         return list(self._choice().shell_complete(ctx, param, incomplete))
 
 
+class FileName(click.Path):
+    """The type of an argument or option that names a file or a folder.
+
+    The command itself reports a file that it cannot read. An empty name is refused, because Python
+    takes it for the name of the current folder.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(readable=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return `value`, the name of a file; fail if it is empty."""
+        if not value:
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def collect(pairs: Iterable[tuple[str, T]], unnamed: str = "") -> dict[str, T]:
     """Return the pairs (name, value) as a dictionary.
 
@@ -119,7 +136,7 @@ def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
 
 
 sources_argument = click.argument(
-    "sources", nargs=-1, required=True, type=click.Path(), metavar="FILE..."
+    "sources", nargs=-1, required=True, type=FileName(), metavar="FILE..."
 )
 
 
@@ -226,7 +243,7 @@ def file_option(
     """
     return click.option(
         *names,
-        type=click.Path(),
+        type=FileName(),
         metavar=metavar,
         help=text,
         multiple=multiple,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import file_option, plain_option
+from macaw.commands.options import FileName, file_option, plain_option
 from macaw.errors import EXIT_SUCCESS
 from macaw.phrases import plural
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("protect", short_help="Store weights in a random order, in separate files.")
-@click.argument("weights", nargs=-1, required=True, metavar="WEIGHTS...", type=click.Path())
+@click.argument("weights", nargs=-1, required=True, metavar="WEIGHTS...", type=FileName())
 @click.option(
     "--scope",
     metavar="SCOPE",

@@ -8,6 +8,7 @@ import click
 
 from macaw.commands.lower_fim import dimensions
 from macaw.commands.options import (
+    FileName,
     constant_numbers,
     constants_option,
     data_arrays,
@@ -20,7 +21,7 @@ from macaw.errors import EXIT_SUCCESS
 
 
 @click.command("quantise", short_help="Give an ONNX model integers, and say what each layer loses.")
-@click.argument("model", type=click.Path(), metavar="MODEL")
+@click.argument("model", type=FileName(), metavar="MODEL")
 @click.option(
     "--data",
     multiple=True,

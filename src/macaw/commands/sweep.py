@@ -10,6 +10,7 @@ import click
 
 from macaw.commands import suggestions
 from macaw.commands.options import (
+    FileName,
     descriptions,
     energy_option,
     file_option,
@@ -26,7 +27,7 @@ EXAMPLE = "--set dist.bus_bytes=16,32,64"
 
 
 @click.command("sweep", short_help="Run on many devices that differ in settings, and compare.")
-@click.argument("sources", metavar="[FILE...|NET]", nargs=-1, type=click.Path())
+@click.argument("sources", metavar="[FILE...|NET]", nargs=-1, type=FileName())
 @click.option(
     "--set",
     "settings",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import plain_option
+from macaw.commands.options import FileName, plain_option
 from macaw.commands.warning_option import chosen_warnings, warning_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, EXIT_WRONG_INPUT, InputError
 from macaw.terminal import console
@@ -27,7 +27,7 @@ _VERDICTS = {
 
 
 @click.command("test", short_help="Run golden tests and compare the results with recordings.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, type=FileName(), metavar="PATH...")
 @click.option("--update", is_flag=True, help="Record the present results.")
 @click.option(
     "-j",
