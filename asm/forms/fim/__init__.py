@@ -266,8 +266,17 @@ def _name_value(context: StatementContext, bound: BoundOperands) -> None:
     """
     register = bound.nodes["register"]
     node = bound.nodes["value"]
-    if not isinstance(register, Name) or register.text not in REGISTER_NAMES:
-        return  # the operand's kind reports it
+    if isinstance(register, Name) and register.text not in REGISTER_NAMES:
+        if context.scope.find(register.text) is None:
+            hint = did_you_mean(register.text, REGISTER_NAMES)
+            raise Mistake(
+                f"'{register.text}' is no memory-mapped register and no symbol",
+                register,
+                hint or f"there are {', '.join(REGISTER_NAMES)}",
+            )
+        return
+    if not isinstance(register, Name):
+        return  # the operand's kind checks the number
     row = REGISTERS[REGISTER_NAMES.index(register.text)]
     if row.words and isinstance(node, Name):
         if node.text in row.words:

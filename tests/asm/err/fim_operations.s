@@ -3,7 +3,8 @@
         .core   fim, island=0
         .block  banks=0
           mmr   op, mull                  #! error 21-25: op has no value 'mull' | did you mean 'mul'?
-          mmr   opp, mul                  #! error 17-20: the value must be known here: 'opp' is not defined before | did you mean 'op'?
+          mmr   opp, mul                  #! error 17-20: 'opp' is no memory-mapped register and no symbol | did you mean 'op'?
+          mmr   foobar, 1                #! error 17-23: 'foobar' is no memory-mapped register and no symbol | there are op, arrange, transpose, accumulate, format, rz_slot, rz_step, b0_low, b0_high, b0_start, b0_end, b1_low, b1_high, b1_start, b1_end, b2_low, b2_high, b2_start, b2_end, b3_low, b3_high, b3_start, b3_end, b4_low, b4_high, b4_start, b4_end, b5_low, b5_high, b5_start, b5_end, b6_low, b6_high, b6_start, b6_end, b7_low, b7_high, b7_start, b7_end, row0, row1, row2, row3, rz_shift
           mmr   op, add
           rz <- rop % gio                 #! error 17-26: the ALU has no '%' | there are +, -, *, /, &, |, ^
           rz <- -rop                      #! error 17-21: the ALU has no '-' of one operand
