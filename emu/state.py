@@ -346,8 +346,13 @@ def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -
 def read_arrays(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
     """Return the arrays of the `.npz` file `path`, by name. Raises `StateError`."""
     try:
-        with np.load(io.BytesIO(reading.read(path)), allow_pickle=False) as file:
+        file = np.load(io.BytesIO(reading.read(path)), allow_pickle=False)
+        if isinstance(file, np.ndarray):
+            raise StateError(f"{path}: is no saved state: it is a single array, as in a .npy file")
+        with file:
             return {name: file[name] for name in file.files}
+    except StateError:
+        raise
     except reading.UnreadableError as error:
         raise StateError(f"{path}: {error}") from None
     except Exception as error:

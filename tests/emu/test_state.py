@@ -161,6 +161,9 @@ def test_wrong_files(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no")
     with pytest.raises(StateError, match="text: is no saved state: "):
         state.load(tmp_path / "text")
+    np.save(tmp_path / "one.npy", np.zeros(1))
+    with pytest.raises(StateError, match=r"one\.npy: is no saved state: it is a single array"):
+        state.load(tmp_path / "one.npy")
     np.savez(tmp_path / "less.npz", pc=np.zeros(1))
     with pytest.raises(StateError, match="the file has no field state/pc"):
         state.load(tmp_path / "less.npz")
