@@ -238,7 +238,7 @@ def load(name_or_path: str | Path) -> Configuration:
         near = _near(text, presets())
         raise ConfigError(
             f"no device is called '{_cut(text)}', there are {', '.join(presets())}"
-            f" and any file that ends with .toml{near}"
+            f" and any TOML file with settings{near}"
         )
     try:
         data = reading.read(path, reading.MOST_TEXT)

@@ -268,7 +268,7 @@ def test_unknown_device():
         config.load("tinny")
     assert str(error.value) == (
         "no device is called 'tinny', there are aim, base, bw_a10, bw_s10, bw_s5, ddr4_dimm, hbm2_pim, large, tiny "
-        "and any file that ends with .toml; did you mean 'tiny'?"
+        "and any TOML file with settings; did you mean 'tiny'?"
     )
 
 
