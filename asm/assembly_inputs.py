@@ -182,7 +182,8 @@ class SourceFolders:
         try:
             text = reading.read(path, reading.MOST_SOURCE).decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            report.at_file(str(source), f"byte {error.start} is not UTF-8 text")
+            before = error.object[: error.start].decode()
+            report.at_file(str(source), f"byte {error.start} is not UTF-8 text", before)
             return None
         except reading.UnreadableError as error:
             report.at_file(str(source), f"cannot read the file: {error}")

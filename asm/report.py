@@ -121,10 +121,11 @@ class Report:
         """Add a note: the text that a directive `.print` of the source prints."""
         self._add(NOTE, line, *at, message, "")
 
-    def at_file(self, file: str, message: str) -> None:
-        """Add an error that concerns a whole file."""
+    def at_file(self, file: str, message: str, before: str = "") -> None:
+        """Add an error that concerns a whole file, or the place after the text `before` in it."""
         message = printable(message)
-        self._items.append(Diagnostic(ERROR, message, Span(printable(file), 1, 1, 1)))
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        self._items.append(Diagnostic(ERROR, message, Span(printable(file), line, column, column)))
 
     def _add(
         self,

@@ -172,15 +172,27 @@ def test_the_entry() -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.s").write_bytes(b".byte 1 # \xe9\n")
+    (tmp_path / "latin2.s").write_bytes("\ufeff.byte 1\n.byte 2 # \xe4".encode() + b"\xe9\n")
     (tmp_path / "good.s").write_text("\ufeff.byte 2\r\n.byte 256\r\n", "utf-8")
     with pytest.raises(AssemblyError) as caught:
-        assemble([tmp_path / "none.s", tmp_path / "latin.s", str(tmp_path), tmp_path / "good.s"])
-    found = {Path(x.span.file).name: (x.span.line, x.message) for x in caught.value.errors}
+        assemble(
+            [
+                tmp_path / "none.s",
+                tmp_path / "latin.s",
+                tmp_path / "latin2.s",
+                str(tmp_path),
+                tmp_path / "good.s",
+            ]
+        )
+    found = {
+        Path(x.span.file).name: (x.span.line, x.span.column, x.message) for x in caught.value.errors
+    }
     assert found == {
-        "none.s": (1, "cannot read the file: No such file or directory"),
-        "latin.s": (1, "byte 10 is not UTF-8 text"),
-        tmp_path.name: (1, "cannot read the file: Is a directory"),
-        "good.s": (2, "256 is out of range, -128 to 255"),
+        "none.s": (1, 1, "cannot read the file: No such file or directory"),
+        "latin.s": (1, 11, "byte 10 is not UTF-8 text"),
+        "latin2.s": (2, 12, "byte 20 is not UTF-8 text"),
+        tmp_path.name: (1, 1, "cannot read the file: Is a directory"),
+        "good.s": (2, 7, "256 is out of range, -128 to 255"),
     }
 
 
