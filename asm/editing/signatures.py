@@ -111,7 +111,8 @@ def _active(core: Core, row: Row, place: Cursor) -> int | None:
     index, depth = (place.inner, place.depth - 1) if is_call else (place.operand, place.depth)
     outer = [item for item in row.operands if not item.inside]
     if index >= len(outer):
-        return len(row.operands) if index < len(names) and len(outer) < len(names) else None
+        carried = len(names) - len(row.operands)
+        return len(row.operands) if index < len(outer) + carried else None
     chosen: Operand | PseudoOperand = outer[index]
     if depth:
         chosen = next((x for x in row.operands if x.inside == chosen.name), chosen)

@@ -150,6 +150,14 @@ def test_a_signature_says_the_range_of_an_operand() -> None:
     assert signatures(f"{PE}.seq b\n mac ")[0].parameters[1].meaning.endswith("; 0 if left out")
 
 
+def test_a_superfluous_operand_is_no_parameter() -> None:
+    text = f"{CP} jalr a0, a1, 8"
+    assert all(
+        item.active is None or item.active < len(item.parameters) for item in signatures(text)
+    )
+    assert Document(text, "t.s").hover(text.count("\n") + 1, len(" jalr a0, a1, ")) is None
+
+
 @pytest.mark.parametrize("text", ["", f"{CP} ", f"{CP}# add ", f"{CP} ad", ".core pe\n add "])
 def test_no_signature(text: str) -> None:
     assert signatures(text) == []
