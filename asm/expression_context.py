@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.data import dimensions_text
 from macaw.asm.expressions import Address, Context, NotYet, Value, evaluate, fold, low_part, number
@@ -12,6 +14,7 @@ from macaw.asm.source import LogicalLine
 from macaw.asm.symbols import Datum, Deferred, Definition, Scope
 from macaw.asm.syntax import (
     AlreadyReported,
+    Binary,
     Call,
     FixedName,
     Indexed,
@@ -23,6 +26,7 @@ from macaw.asm.syntax import (
     QuotedName,
     Slice,
     Text,
+    walk,
 )
 from macaw.isa import memory_map
 from macaw.isa.model import AddressUnit
@@ -176,6 +180,26 @@ class ExpressionContext:
         if value is None:
             raise NotYet(node, f"'{node.text}' has no place yet")
         return self._address(value) if isinstance(value, Address) else value
+
+    def may_change(self, node: Node) -> bool:
+        return any(True for symbol in self._foreign(node))
+
+    def note_distance(self, node: Binary) -> None:
+        for symbol in self._foreign(node):
+            self.scope.borrowed[symbol.name] = symbol
+
+    def _foreign(self, node: Node) -> Iterator[Definition]:
+        """Yield the symbols of other files in `node`, which this file may still define for itself.
+
+        After all files are read, there are none.
+        """
+        if self.state.is_read:
+            return
+        for name in walk(node):
+            if isinstance(name, Name) and not isinstance(name, FixedName):
+                symbol = self.scope.find(name.text)
+                if symbol is not None and name.text not in self.scope.symbols:
+                    yield symbol
 
     def _borrow(self, symbol: Definition) -> None:
         """Note that a line uses the number of a symbol of another file, while files are read."""

@@ -123,6 +123,12 @@ class Context(Protocol):
     def call(self, node: Call) -> Value:
         """Return the value of a call of `sizeof`, `load_address`, `slot`, `vec`, `tile` or `%pcrel_lo`."""
 
+    def may_change(self, node: Node) -> bool:
+        """Return whether a later line of the file may change what a name in `node` means."""
+
+    def note_distance(self, node: Binary) -> None:
+        """Note that a line uses the number that `node` gives: the distance of two addresses."""
+
     def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
         """Report the warning `message` at a node; `name` is the warning's name for options."""
 
@@ -195,7 +201,7 @@ def evaluate(node: Node, context: Context) -> Value:
         if isinstance(value, int) and isinstance(right, int):
             value = _apply(binary, value, right, context)
         else:
-            value = _addresses(binary, value, right)
+            value = _addresses(binary, value, right, context)
     return value
 
 
@@ -275,7 +281,7 @@ def _apply(node: Binary, left: int, right: int, context: Context) -> int:
     return wrap(BINARY[node.operator](left, right))
 
 
-def _addresses(node: Binary, left: Value, right: Value) -> Value:
+def _addresses(node: Binary, left: Value, right: Value, context: Context) -> Value:
     """Return the value of a binary expression of which at least one operand is an `Address`."""
     if node.operator == "+":
         if isinstance(right, int):
@@ -287,8 +293,12 @@ def _addresses(node: Binary, left: Value, right: Value) -> Value:
             return Address(left.area, left.offset - right)
         if isinstance(right, Address) and left.area is right.area:
             if node.operator == "-":
+                if isinstance(node.right, Here) and context.may_change(node.left):
+                    raise not_placed(node, left)
+                context.note_distance(node)
                 return left.offset - right.offset
             if node.operator in COMPARISONS:
+                context.note_distance(node)
                 return BINARY[node.operator](left.offset, right.offset)
     raise NotYet(node, _why("it depends on where its section lies", left, right))
 

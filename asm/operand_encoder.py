@@ -106,6 +106,12 @@ class WordPlace:
     def call(self, node: Call) -> Value:
         raise NotYet(node, "")
 
+    def may_change(self, node: Node) -> bool:
+        return False
+
+    def note_distance(self, node: Binary) -> None:
+        """Ignore the distance, because no label gives it."""
+
     def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
         """Ignore a warning, because a simple line never causes one."""
 

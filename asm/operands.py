@@ -313,6 +313,8 @@ def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None 
     if kind.relative:
         here = context.here()
         if isinstance(value, Address) and isinstance(here, Address) and value.area is here.area:
+            if context.may_change(node):
+                raise not_placed(node, value)
             value = value.offset - here.offset
         elif isinstance(value, int) and isinstance(here, int):
             if not -(1 << 31) <= value < 1 << 32:

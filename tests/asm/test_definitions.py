@@ -61,6 +61,37 @@ def test_a_symbol_is_that_of_its_file_or_of_another_one(use: str, own: str) -> N
     assert ".if" in use or not messages(label, f" .data\n{use}\n{own}\nlater:\n")
 
 
+@pytest.mark.parametrize("use", [" j end", " beqz a0, end", " call end", " lw a0, end"])
+def test_a_jump_leads_to_the_label_of_its_file(use: str) -> None:
+    """This is so also if the label follows, and a file before shares a label of the same name."""
+    first = " .core cp\n .global end\n nop\nend: nop\n"
+    words = [
+        assemble([Source(first, "a.s"), Source(f" .core cp\n{use}\n nop\n{name}: nop\n", "b.s")])
+        .parts("cp")[0]
+        .data
+        for name, use in (("end", use), ("own", use.replace("end", "own")))
+    ]
+    assert words[0] == words[1]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [" .word end - start", " .set n, end - start", " .space end - start", " .word start < end"],
+)
+def test_a_distance_is_between_labels_of_one_file(use: str) -> None:
+    """Lines that use a distance in another file cannot come before labels of the same names."""
+    first = " .data\n .global start, end\nstart: .word 1\nend:\n"
+    own = "start: .word 1, 2\nend:\n"
+    found = messages(first, f" .data\n{use}\n{own}")
+    assert [x.split(": ", 1)[1] for x in found] == [
+        "'start' is defined here, but lines above use that of a.s:3",
+        "'end' is defined here, but lines above use that of a.s:4",
+    ]
+    assert not messages(first, f" .data\n{use}\n")
+    assert not messages(first, f" .data\n{own}{use}\n")
+    assert not messages(first, f" .data\n .word end, start\n{own}")
+
+
 def data_words(*texts: str) -> list[int]:
     """The words of .data that files together give; the first one assembles to none."""
     program = assemble(
