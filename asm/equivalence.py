@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import AssemblyError
-from macaw.asm.formatter import LETTERS, TOKEN
+from macaw.asm.formatter import LETTERS, NO_DIRECTIVE, TOKEN
 from macaw.asm.source import LogicalLine, Source, SourceText, logical_lines
 
 _LOOSE_BEFORE = {",", "=", ":", "(", "["}  # a blank after one of these has no meaning
@@ -50,7 +50,7 @@ def _tokens(line: LogicalLine) -> list[tuple[str, bool]]:
         if token.lastgroup == "blank":
             blank = True
             continue
-        if before == LETTERS:
+        if before == LETTERS and token[0] not in NO_DIRECTIVE:
             return [*tokens, (line.text[token.start() :], False)]
         text = token[0]
         loose = before in _LOOSE_BEFORE or text in _LOOSE_AFTER or text[0] in "\"'"

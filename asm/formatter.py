@@ -36,6 +36,7 @@ _ASSIGNMENT = lazy_pattern(rf"({_NAME}) ?=(?!=) ?(.*)")
 _HEAD = lazy_pattern(r"([^ \"']+) *(.*)")
 _PART = ".core"  # begins a part, which ends an open body
 LETTERS = ".irpc"  # blanks in its operand are significant
+NO_DIRECTIVE = (":", "=")  # the word before such a token is a label or a symbol
 
 
 @dataclass(slots=True)
@@ -168,6 +169,8 @@ def _statements(tokens: list[re.Match[str]]) -> list[str]:
             pieces.append("")
             before, letters = "", False
         else:
+            if before == LETTERS and text in NO_DIRECTIVE:
+                letters = False
             if letters:
                 pieces[-1] += gap
             elif before and _apart(before, text, blank=bool(gap)):

@@ -152,6 +152,8 @@ first:    mac   base=0, acc=1
         m       1 -2, -3
 """,
     ),
+    "a label called as .irpc": (".irpc :(\n", ".irpc:  (\n"),
+    "a symbol called as .irpc": (".irpc =(\n", ".irpc = (\n"),
     "letters are kept": (".irpc  x,a  b, c ;nop\n", "        .irpc   x,a  b, c; nop\n"),
     "conditionals do not indent": (
         ".if x\n  nop\n.else\n  nop\n.endif\n",
