@@ -8,11 +8,13 @@ from functools import partial
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
-from macaw.debugger.history import START, Edit, Position
+from macaw.debugger.history import START, Checkpoint, Edit, Position
 from macaw.debugger.monitor import NO_GOALS, StepTest
 from macaw.debugger.places import counts
+from macaw.debugger.stops import SessionError
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Stop
+from macaw.isa.errors import MacawError
 
 if TYPE_CHECKING:
     from macaw.debugger.breakpoints import Goals
@@ -183,8 +185,24 @@ class Runner:
     def _drive(self, act: Callable[[], Stop]) -> Stop:
         """Call `act`, which runs the device, until the device stops or a stop is requested.
 
-        Return the stop.
+        Return the stop. Raises `SessionError` if the emulator fails after an edit by the user, who
+        may have made a state that no run has; the device is then where it was before the call.
         """
+        begin = self.debuggee.device.position
+        try:
+            return self._drive_in_slices(act)
+        except (MacawError, SessionError, MemoryError):
+            raise
+        except Exception as error:
+            edited = self.history.last(lambda point: point.has_edits and point.position <= begin)
+            if edited is None:
+                raise
+            cycle = self.debuggee.device.cycle
+            self.rewind(begin)
+            self.travel(begin)
+            raise SessionError(_impossible(edited, cycle, error)) from error
+
+    def _drive_in_slices(self, act: Callable[[], Stop]) -> Stop:
         device, interrupts = self.debuggee.device, self.debuggee.interrupts
         device.pause = self._pause
         self._moment = 0
@@ -217,6 +235,17 @@ class Runner:
         if self.on_moment is not None and self.debuggee.device.cycle >= self._moment:
             self._moment = self.on_moment()
         return self.debuggee.interrupts.pending or perf_counter() >= self._deadline
+
+
+def _impossible(edited: Checkpoint, cycle: int, error: Exception) -> str:
+    """Return the message for an `error` of the emulator at `cycle`, after the edits of a point."""
+    command = edited.edits[-1].command
+    what = ": ".join(filter(None, (type(error).__name__, str(error).strip())))
+    edit = f"the last edit, '{command}'," if command else "the last edit"
+    return (
+        f"the emulator fails at cycle {cycle:,} ({what}); "
+        f"{edit} at cycle {edited.position[0]:,} may have made an impossible state"
+    )
 
 
 def width(core: Core) -> int:

@@ -162,3 +162,29 @@ def test_another_engine_between_two_stops_changes_no_stop(folder: str, place: st
     assert first
     for before in (1, 2):
         assert stops(before) == first
+
+
+@pytest.mark.parametrize(
+    ("name", "cycle", "edit"),
+    [
+        ("nnp_mlp", 100, "set nnp.leaving = -1"),
+        ("layer", 60, "set pe[0].q1_count = -1"),
+        ("layer", 60, "set pe[0].computing = -1"),
+    ],
+)
+def test_a_run_from_an_impossible_state_is_an_error_and_the_session_stays(
+    name: str, cycle: int, edit: str
+) -> None:
+    debug = session(name)
+    commands = Interpreter(debug, DebuggerFiles())
+    for line in (f"stepc {cycle}", edit, "stepc"):
+        assert commands.execute(line).kind != "error"
+    for line in ("goto 500", "continue"):
+        answer = commands.execute(line)
+        assert answer.kind == "error"
+        assert f"the last edit, '{edit}', at cycle {cycle} may have made" in answer.message
+        assert debug.device.position == (cycle + 1, 0)
+    assert commands.execute("reverse-stepc 2").kind == "stop"
+    stop = commands.execute("continue").stopped
+    assert stop is not None
+    assert stop.reason == "exit"
