@@ -15,7 +15,7 @@ from macaw.debugger.locations import LocationError
 from macaw.debugger.places import compact
 from macaw.debugger.session import Session
 from macaw.debugger.state_paths import Members
-from macaw.debugger.stops import SessionError, StopRecord, Where
+from macaw.debugger.stops import ENDS, SessionError, StopRecord, Where
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
@@ -29,9 +29,9 @@ def _go(session: Session, act: Callable[[], StopRecord]) -> Answer:
 
     If the program had ended before, the answer says what the user can do instead.
     """
-    before = session.device.position
+    before, had_ended = session.device.position, session.device.stopped is not None
     stop = act()
-    had_ended = stop.reason == "exit" and session.device.position == before
+    had_ended = had_ended and stop.reason in ENDS and session.device.position == before
     return replace(answers.stop(stop), lines=(ENDED,) if had_ended else ())
 
 

@@ -11,6 +11,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.blocks import branches
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.operands import expression
+from macaw.debugger.commands.running import ENDED
 from macaw.debugger.commands.table import COMMANDS, command
 from macaw.debugger.commands.text import counted
 from macaw.debugger.commands.user_commands import UserCommand
@@ -66,6 +67,8 @@ def _while(context: Context, line: Line) -> Answer:
         context.session.interrupts.check()
         for answer in _executed(context, line.body, "while"):
             replies.append(answer)
+            if answer.last_run is not None and ENDED in answer.last_run.lines:
+                raise CommandError(f"while: {ENDED}")
             if answer.leaves or answer.was_interrupted:
                 return _done(replies)
         del replies[: -answers.MOST_ANSWERS]

@@ -268,3 +268,25 @@ def test_a_new_definition_keeps_the_help(debug: Interpreter) -> None:
     assert run(debug, "define mine", "print 2", "print 3", "end") == "mine is 2 lines"
     assert run(debug, "help mine") == "mine\nWhat it does."
     assert run(debug, "mine") == "2 = 2\n3 = 3"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("while 1", "continue", "end"),
+        ("break double", "commands", "while 1", "continue", "end", "end", "run"),
+    ],
+)
+def test_a_loop_ends_when_it_continues_a_program_that_has_ended(
+    debug: Interpreter, lines: tuple[str, ...]
+) -> None:
+    answer = [debug.execute(line) for line in lines][-1]
+    assert "error: while: the program had ended before" in answer_text(answer, "")
+    assert answer.has_failed
+
+
+def test_a_loop_may_run_the_program_again_and_again(debug: Interpreter) -> None:
+    for line in ("set $i = 0", "while $i < 3", "run", "set $i = $i + 1"):
+        debug.execute(line)
+    assert not debug.execute("end").has_failed
+    assert debug.session.read("$i") == 3
