@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,14 +17,18 @@ from macaw.debugger.state_paths import Members
 if TYPE_CHECKING:
     from macaw.debugger.session import Session
 
+_OWN = ("help", "define", "document")  # commands that take the name of a user's command
 MOST_FILES = 1000  # the greatest number of files of a folder that are offered
 
 
-def completions(session: Session, text: str) -> list[str]:
-    """Return the words to which the last word of a line can be completed, sorted."""
+def completions(session: Session, text: str, own: Iterable[str] = ()) -> list[str]:
+    """Return the words to which the last word of a line can be completed, sorted.
+
+    `own` has the names of the commands that the user has defined.
+    """
     word, _, offset = split(text)
     if offset >= len(text) and (not text or not text[-1].isspace()):
-        names = (name for row in COMMANDS.values() for name in row.names)
+        names = [*own, *(name for row in COMMANDS.values() for name in row.names)]
         return sorted(name for name in names if name.startswith(word) and name[0].isalpha())
     try:
         row = find(word)
@@ -35,6 +39,8 @@ def completions(session: Session, text: str) -> list[str]:
     words: list[str] = []
     for operand in next_operands(row.usage, arguments):
         words += _words(session, operand, prefix, row)
+        if operand == "NAME" and row.name in _OWN:
+            words += own
     return sorted({word for word in words if word.startswith(prefix)})
 
 

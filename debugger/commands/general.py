@@ -182,7 +182,8 @@ def _cd(context: Context, line: Line) -> Answer:
 def _complete(context: Context, line: Line) -> Answer:
     text = line.get("TEXT") or ""
     head = text[: len(text) - len(text.split()[-1])] if text and not text[-1].isspace() else text
-    return answers.text(head + word for word in completions(context.session, text))
+    words = completions(context.session, text, context.user_commands)
+    return answers.text(head + word for word in words)
 
 
 @command(

@@ -309,7 +309,7 @@ class Interpreter:
 
     def complete(self, text: str) -> list[str]:
         """Return the words to which the last word of a line can be completed, sorted."""
-        return completions(self.session, text)
+        return completions(self.session, text, self.context.user_commands)
 
     # Commands of points
 

@@ -150,4 +150,8 @@ def _apropos(context: Context, line: Line) -> Answer:
         for row in COMMANDS.values()
         if any(text in part.lower() for part in (row.usage, row.meaning, row.details, *row.aliases))
     ]
+    for own in context.user_commands.values():
+        meaning = " ".join(own.meaning) or "; ".join(own.lines)
+        if text in own.name.lower() or text in meaning.lower():
+            rows.append((own.name, meaning))
     return answers.table(("command", "what it does"), rows)

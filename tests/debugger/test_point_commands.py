@@ -290,3 +290,13 @@ def test_a_loop_may_run_the_program_again_and_again(debug: Interpreter) -> None:
         debug.execute(line)
     assert not debug.execute("end").has_failed
     assert debug.session.read("$i") == 3
+
+
+def test_commands_of_ones_own_are_completed_and_found(debug: Interpreter) -> None:
+    run(debug, "define hx", "print 1", "end", "define hy", "print 2", "end")
+    run(debug, "document hy", "What it does.", "end")
+    assert run(debug, "complete hx") == "hx"
+    assert debug.complete("help h")[-2:] == ["hx", "hy"]
+    assert debug.complete("document h") == ["hx", "hy"]
+    assert debug.execute("apropos hx").rows == (("hx", "print 1"),)
+    assert debug.execute("apropos what it does.").rows == (("hy", "What it does."),)
