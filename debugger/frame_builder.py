@@ -18,7 +18,7 @@ from macaw.debugger.commands.displays import display_answers
 from macaw.debugger.commands.introduction import introduction
 from macaw.debugger.commands.operands import symbol_at
 from macaw.debugger.commands.points import point_text
-from macaw.debugger.commands.text import answer_text, stop_lines, value_text
+from macaw.debugger.commands.text import answer_text, counted, stop_lines, value_text
 from macaw.debugger.counters import counter_units, read_counters
 from macaw.debugger.frame import (
     OLD,
@@ -368,7 +368,7 @@ class FrameBuilder:
                 age = self.age(("display", number), value_line)
                 watch_rows.append(WatchRow(f"display {number}", text, value_line, age))
         for point in self.interpreter.session.points:
-            state = f"{point.hits} hits" if point.enabled else "off"
+            state = counted(point.hits, "hit") if point.enabled else "off"
             age = self.age(("point", point.number), point.hits)
             watch_rows.append(
                 WatchRow(f"{point.kind} {point.number}", point_text(point), state, age)

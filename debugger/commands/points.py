@@ -277,7 +277,9 @@ def _enable_displays(context: Context, line: Line) -> Answer:
         displays.disabled.update(numbers)
     else:
         displays.disabled.difference_update(numbers)
-    return answers.message(f"{line.command}d displays {', '.join(map(str, numbers)) or 'none'}")
+    what = "display" if len(numbers) == 1 else "displays"
+    which = ", ".join(map(str, numbers)) or "none"
+    return answers.message(f"{line.command}d {what} {which}")
 
 
 _DISPLAY = "display: displays instead of points"

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.blocks import branches
+from macaw.debugger.commands.gdb_spellings import respell
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.operands import expression
 from macaw.debugger.commands.running import ENDED
-from macaw.debugger.commands.table import COMMANDS, command
+from macaw.debugger.commands.table import COMMANDS, command, find, split
 from macaw.debugger.commands.text import counted
 from macaw.debugger.commands.user_commands import UserCommand
 
@@ -77,15 +78,17 @@ def _while(context: Context, line: Line) -> Answer:
 
 def _new_name(context: Context, name: str, line: Line) -> str:
     """Return `name` if a user's command may have this name. Raises `CommandError` otherwise."""
+    at = line.place("NAME")
     if not _NAME.fullmatch(name):
-        raise CommandError(f"'{name}' is no name of a command", "letters, digits, _ and -")
+        raise CommandError(f"'{name}' is no name of a command", "letters, digits, _ and -", at)
     if name.startswith(("hook-", "hookpost-")):  # GDB executes such a command with another one
         raise CommandError(
             "no command is executed before or after another one",
             "commands N executes commands at a point, display shows values after each stop",
+            at,
         )
     if any(name in row.names for row in COMMANDS.values()):
-        raise CommandError(f"{name} is a command of the debugger", "choose another name")
+        raise CommandError(f"{name} is a command of the debugger", "choose another name", at)
     return name
 
 
@@ -113,7 +116,8 @@ def _define(context: Context, line: Line) -> Answer:
 def _check_own(context: Context, line: Line) -> str:
     name = line.get("NAME") or ""
     if name not in context.user_commands:
-        raise CommandError(f"no command of your own is called '{name}'", "define makes one")
+        what = f"no command of your own is called '{name}'"
+        raise CommandError(what, "define makes one", line.place("NAME"))
     return name
 
 
@@ -130,6 +134,14 @@ def _document(context: Context, line: Line) -> Answer:
     return answers.message(f"help {name} shows {counted(len(line.body), 'line')}")
 
 
+def _check_command(word: str, line: Line) -> None:
+    """Raise `CommandError` unless `word` is a command of the debugger."""
+    try:
+        find(word)
+    except CommandError as error:
+        raise CommandError(str(error), error.hint, line.whole) from None
+
+
 @command(
     "alias TEXT",
     "rest",
@@ -141,5 +153,8 @@ def _alias(context: Context, line: Line) -> Answer:
     if match is None:
         raise CommandError("that is no alias", "alias NAME = COMMAND")
     name = _new_name(context, match["name"], line)
+    word = split(respell(match["text"]))[0]
+    if word not in context.user_commands:
+        _check_command(word, line)
     context.user_commands[name] = UserCommand(name, (f"{match['text']} $arg*",))
     return answers.message(f"{name} is {match['text']}")

@@ -151,7 +151,7 @@ def test_displays_are_enabled_and_disabled(debug: Interpreter, say: Say) -> None
         say(f"display {name}")
     assert say("enable display 4") == "error: there is no display 4"
     assert say("disable display 1 3") == "disabled displays 1, 3"
-    assert say("enable display 3") == "enabled displays 3"
+    assert say("enable display 3") == "enabled display 3"
     assert debug.execute("info display").rows == (
         (1, "no", None, "a0"), (2, "yes", None, "a1"), (3, "yes", None, "a2"),
     )  # fmt: skip
@@ -300,3 +300,17 @@ def test_commands_of_ones_own_are_completed_and_found(debug: Interpreter) -> Non
     assert debug.complete("document h") == ["hx", "hy"]
     assert debug.execute("apropos hx").rows == (("hx", "print 1"),)
     assert debug.execute("apropos what it does.").rows == (("hy", "What it does."),)
+
+
+def test_an_alias_of_no_command_is_an_error(debug: Interpreter) -> None:
+    assert debug.execute("alias qq = nosuch 3").message == "no command is called 'nosuch'"
+    assert run(debug, "alias ib = info breakpoints") == "ib is info breakpoints"
+    assert run(debug, "alias ic = ib") == "ic is ib"
+    assert run(debug, "ic") == "none"
+
+
+@pytest.mark.parametrize("line", ["define step", "define a.b", "define hook-a", "document step"])
+def test_the_mark_of_a_wrong_name_is_at_the_name(debug: Interpreter, line: str) -> None:
+    mark = debug.execute(line).mark
+    assert mark is not None
+    assert line[mark.begin : mark.end] == line.split()[1]
