@@ -213,17 +213,24 @@ def join_runs(
 
 
 @contextlib.contextmanager
-def interruptible(session: Session) -> Iterator[None]:
+def interruptible(session: Session) -> Iterator[threading.Event]:
     """Within the `with` block, Ctrl-C stops the session's run and raises no KeyboardInterrupt.
 
-    In a thread that is not the main thread, the context manager does nothing.
+    The event that the context manager returns is set when Ctrl-C is pressed. In a thread that is
+    not the main thread, the context manager does nothing else.
     """
+    pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield pressed
         return
-    before = signal.signal(signal.SIGINT, lambda *_: session.interrupt())
+
+    def stop(*_: object) -> None:
+        pressed.set()
+        session.interrupt()
+
+    before = signal.signal(signal.SIGINT, stop)
     try:
-        yield
+        yield pressed
     finally:
         signal.signal(signal.SIGINT, before)
 

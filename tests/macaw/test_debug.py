@@ -144,7 +144,19 @@ def test_ctrl_c_stops_a_long_run(tmp_path):
     stopped = json.loads(child.stdout.readline())["stopped"]
     assert stopped["reason"] == "interrupt"
     assert json.loads(child.stdout.readline())["rows"][0][1] > 0
-    assert child.wait(20) == 0
+    assert child.wait(20) == 130
+
+
+@pytest.mark.once
+def test_ctrl_c_ends_a_server_that_waits_for_gdb() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-u", "-m", "macaw", "debug", "--gdb", "0", HELLO],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert child.stdout is not None
+    assert child.stdout.readline().startswith("waiting for gdb")
+    child.send_signal(signal.SIGINT)
+    assert child.wait(20) == 130
 
 
 @pytest.mark.once

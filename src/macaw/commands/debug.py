@@ -19,7 +19,7 @@ from macaw.commands.options import (
     own_plain_option,
     program_options,
 )
-from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
+from macaw.errors import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_SUCCESS, InputError
 from macaw.terminal.plain import is_plain
 
 if TYPE_CHECKING:
@@ -243,6 +243,7 @@ def _serve_gdb(port: int, load: Callable[[], Interpreter]) -> int:
             click.echo(server.serve_port(listener, lambda link: connect(link, interpreter)))
         except KeyboardInterrupt:
             click.echo("interrupted")
+            return EXIT_INTERRUPTED
     return EXIT_SUCCESS
 
 
@@ -273,29 +274,37 @@ def _read_commands() -> list[str]:
 
 
 def _run_batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
-    from macaw.debugging import execute, interruptible
+    """Execute command lines, print their answers, and return the exit status."""
+    from macaw.debugging import interruptible
+
+    with interruptible(interpreter.session) as pressed:
+        status = _execute_batch(interpreter, lines, as_json)
+    return EXIT_INTERRUPTED if pressed.is_set() else status
+
+
+def _execute_batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
+    from macaw.debugging import execute
 
     fails = False
-    with interruptible(interpreter.session):
-        for line in filter(str.strip, lines):
-            answer = execute(interpreter, line)
-            if as_json:
-                output = interpreter.take_output()
-                click.echo(json.dumps({"line": line, **answer.json(), **output}))
-            else:
-                _print_answer(line, answer)
-            fails |= answer.finds_differences or answer.has_failed
-            if answer.kind == "error":
-                return EXIT_FAILURE
-            if answer.leaves:
-                break
-        unfinished = interpreter.end_input()
-        if unfinished is not None:
-            if as_json:
-                click.echo(json.dumps({"line": "", **unfinished.json()}))
-            else:
-                _print_answer("", unfinished)
+    for line in filter(str.strip, lines):
+        answer = execute(interpreter, line)
+        if as_json:
+            output = interpreter.take_output()
+            click.echo(json.dumps({"line": line, **answer.json(), **output}))
+        else:
+            _print_answer(line, answer)
+        fails |= answer.finds_differences or answer.has_failed
+        if answer.kind == "error":
             return EXIT_FAILURE
+        if answer.leaves:
+            break
+    unfinished = interpreter.end_input()
+    if unfinished is not None:
+        if as_json:
+            click.echo(json.dumps({"line": "", **unfinished.json()}))
+        else:
+            _print_answer("", unfinished)
+        return EXIT_FAILURE
     return EXIT_FAILURE if fails else EXIT_SUCCESS
 
 
