@@ -322,13 +322,22 @@ class Interpreter:
         """
         if self._in_point_commands or answer.stopped is None or not answer.stopped.hits:
             return answer
+        stopped = answer.stopped
+        if self._is_silent(stopped):
+            answer = answer.silenced()
+        more = self.execute_point_commands(stopped)
+        leaves = any(reply.leaves for reply in more)
+        return replace(answer, answers=(*answer.answers, *more), leaves=leaves)
+
+    def execute_point_commands(self, stop: StopRecord) -> tuple[Answer, ...]:
+        """Execute the commands of the points that caused a stop, and return their answers.
+
+        `execute` does so for the runs that its line starts; other callers that start runs use this
+        method. The commands may run the program, so `last_stop` of the session may change.
+        """
         self._in_point_commands = True
         try:
-            if self._is_silent(answer.stopped):
-                answer = answer.silenced()
-            more = self._run_point_commands(answer.stopped)
-            leaves = any(reply.leaves for reply in more)
-            return replace(answer, answers=(*answer.answers, *more), leaves=leaves)
+            return self._run_point_commands(stop)
         finally:
             self._in_point_commands = False
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from macaw.debugger.commands.text import stop_lines
+from macaw.debugger.commands.text import answer_text, stop_lines
 from macaw.debugger.dap.arguments import flag, record, text
 from macaw.debugger.dap.breakpoints import Breakpoints
 from macaw.debugger.dap.capabilities import capabilities
@@ -268,6 +268,8 @@ class Adapter:
                     target.session.interrupt()
             try:
                 stop = run.act()
+                if not run.is_printed:
+                    stop = self._follow(target, stop)
             except (SessionError, ValueError) as error:
                 self._fail(target, str(error))
                 return
@@ -284,8 +286,33 @@ class Adapter:
                 self._answer_waiting(target, run)
             else:
                 target.forget()
-                self._report(target, stop, run)
+                if not self._has_left:
+                    self._report(target, stop, run)
                 return
+
+    def _follow(self, target: Target, stop: StopRecord) -> StopRecord:
+        """Print a stop, and execute the commands that the user has given to its points.
+
+        Return the last stop; the commands may have run the program.
+        """
+        if stop.reason in PRINTED:
+            category = "stderr" if stop.reason in ("fault", "deadlock") else "console"
+            self._print("\n".join(stop_lines(stop)), category)
+        if not stop.hits:
+            return stop
+        with self._lock:
+            self._can_resume = False
+        replies = target.interpreter.execute_point_commands(stop)
+        for reply in replies:
+            self._print(answer_text(reply, ""))
+        if any(reply.leaves for reply in replies):
+            self._has_left = True
+            self.connection.notify("terminated")
+        return target.session.last_stop
+
+    def _print(self, text: str, category: str = "console") -> None:
+        if text:
+            self.connection.notify("output", {"category": category, "output": f"{text}\n"})
 
     def _answer_waiting(self, target: Target, run: Run) -> None:
         """Answer the requests that have come during `run`, then plan to continue this run."""
@@ -315,10 +342,6 @@ class Adapter:
         self._report_threads(target)
         launch = self._launch
         is_fault = stop.reason in ("fault", "deadlock")
-        if stop.reason in PRINTED and not run.is_printed:
-            lines = "\n".join(stop_lines(stop))
-            category = "stderr" if is_fault else "console"
-            self.connection.notify("output", {"category": category, "output": f"{lines}\n"})
         if launch is not None and launch.no_debug and is_fault:
             self._end_program(FAILED)
         elif stop.reason == "exit" and not (launch is not None and launch.stop_on_exit):

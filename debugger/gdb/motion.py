@@ -12,15 +12,16 @@ console.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from macaw.debugger.commands.text import stop_lines
+from macaw.debugger.commands.text import answer_text, stop_lines
 from macaw.debugger.gdb.packets import parse_number
 from macaw.debugger.gdb.points import reason_of
 from macaw.debugger.stops import ENDS, SessionError, StopRecord
 
 if TYPE_CHECKING:
+    from macaw.debugger.commands.answers import Answer
     from macaw.debugger.gdb.machine import Machine
     from macaw.debugger.gdb.points import GdbPoint, GdbPoints
     from macaw.debugger.session import Session
@@ -62,7 +63,11 @@ def parse_thread(text: str) -> int:
 
 
 class Motion:
-    """Does the runs that gdb requests. `say` prints text on gdb's console before the stop reply."""
+    """Does the runs that gdb requests.
+
+    `say` prints text on gdb's console before the stop reply. `execute_point_commands` executes the
+    commands of the points that caused a stop (`Interpreter.execute_point_commands`).
+    """
 
     def __init__(
         self,
@@ -70,8 +75,10 @@ class Motion:
         machine: Machine,
         points: GdbPoints,
         say: Callable[[str], object],
+        execute_point_commands: Callable[[StopRecord], Sequence[Answer]],
     ) -> None:
         self.session = session
+        self.execute_point_commands = execute_point_commands
         self.machine = machine
         self.points = points
         self.say = say
@@ -118,6 +125,9 @@ class Motion:
     def _after(self, stop: StopRecord, is_back: bool = False) -> str:
         found = self.points.point_hit(stop)
         text = self._words(stop, found)
+        if self._execute_commands(stop, text):
+            stop, text = self.session.last_stop, ""
+            found = self.points.point_hit(stop)
         if found is not None and found[0].size and reason_of(found[0]).count("watch"):
             stop = self._before_access(stop, found[1]) if not is_back else stop
         self.thread = self._thread_of(stop)
@@ -125,6 +135,18 @@ class Motion:
         if text:
             self.say(text)
         return self.reply
+
+    def _execute_commands(self, stop: StopRecord, text: str) -> bool:
+        """Execute the commands that the user has given, by `monitor`, to the points of a stop.
+
+        Print `text`, which is about the stop, and the answers. Return whether there were answers.
+        The commands may have run the program.
+        """
+        replies = self.execute_point_commands(stop)
+        printed = [text.rstrip("\n"), *(answer_text(reply, "") for reply in replies)]
+        if replies:
+            self.say("".join(f"{one}\n" for one in printed if one))
+        return bool(replies)
 
     def _before_access(self, stop: StopRecord, hit: Hit) -> StopRecord:
         """Go back to before the instruction whose access a watch has reported.

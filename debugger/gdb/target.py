@@ -49,7 +49,8 @@ class Target:
         session = interpreter.session
         self.machine = Machine(session)
         self.points = GdbPoints(session)
-        self.motion = Motion(session, self.machine, self.points, self._say)
+        run_commands = interpreter.execute_point_commands
+        self.motion = Motion(session, self.machine, self.points, self._say, run_commands)
         self._is_killed = False
         self._asked_thread = ANY  # the thread of `Hg`
         self._run_thread = ALL  # the thread of `Hc`

@@ -346,3 +346,24 @@ def test_a_stop_in_an_idle_core_is_shown_in_one_that_runs(client):
     client.say("goto 0", frameId=client.frame(there)["id"])
     assert client.event("stopped")["threadId"] == thread
     assert client.frame(thread)["name"] == "_start"
+
+
+def test_commands_of_a_console_point_follow_a_run_of_the_editor(client, write):
+    client.entry(write(CALLS))
+    for line in ("break double", "commands", "print a0 + 1000", "continue", "end", "watch s0"):
+        client.say(line)
+    debug = of_source(CALLS)
+    debug.break_("double")
+    debug.watch("s0")
+    values = []
+    while (last := debug.cont()).reason == "breakpoint":
+        values.append(debug.read("a0") + 1000)
+    stop = client.stop("continue", threadId=1)
+    assert stop["description"] == next(iter(stop_lines(last)))
+    assert re.findall(r"a0 \+ 1000 = (\d+)\n", client.output) == [str(x) for x in values]
+    assert client.output.count(stop["description"]) == 1
+    client.stop("restart")
+    for line in ("break double", "commands", "quit", "end"):
+        client.say(line)
+    client.request("continue", threadId=1)
+    client.event("terminated")

@@ -331,3 +331,20 @@ def test_kill_and_detach_end_the_server():
         with serving(of_source(CALLS)) as run:
             assert run.client.ask(packet) == "OK"
             assert run.end() == left
+
+
+def test_commands_of_a_point_of_monitor_follow_a_run_of_gdb(calls):
+    client = calls.client
+    for line in ("break double", "commands", "print a0 + 1000", "continue", "end", "break deep"):
+        client.say(line)
+    debug = of_source(CALLS)
+    debug.break_("double")
+    debug.break_("deep")
+    debug.cont()
+    value = debug.read("a0") + 1000
+    last = debug.cont()
+    assert client.ask("vCont;c") == "T05thread:1;"
+    assert client.register(32) == debug.core.next_address
+    printed = client.printed.decode()
+    assert f"a0 + 1000 = {value}\n" in printed
+    assert printed.count(f"at cycle {last.cycle:,}") == 1
