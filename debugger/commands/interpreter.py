@@ -374,7 +374,8 @@ class Interpreter:
 
     def _point_commands(self, stop: StopRecord | None) -> list[str]:
         hits = () if stop is None else stop.hits
-        return [text for hit in hits for text in self.session.points.commands_of(hit.number)]
+        numbers = dict.fromkeys(hit.number for hit in hits)  # several PEs may hit one point at once
+        return [text for number in numbers for text in self.session.points.commands_of(number)]
 
     # Output of the program
 

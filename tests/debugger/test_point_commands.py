@@ -12,7 +12,7 @@ from macaw.debugger.commands.points import point_text, split_values
 from macaw.debugger.commands.text import answer_text
 from macaw.debugger.point import Point
 from macaw.debugging import DebuggerFiles
-from tests.debugger.programs import of_source
+from tests.debugger.programs import of_source, session
 from tests.debugger.sources import CALLS
 
 Say = Callable[[str], str]
@@ -314,3 +314,12 @@ def test_the_mark_of_a_wrong_name_is_at_the_name(debug: Interpreter, line: str) 
     mark = debug.execute(line).mark
     assert mark is not None
     assert line[mark.begin : mark.end] == line.split()[1]
+
+
+def test_commands_of_a_point_that_several_units_hit_are_executed_once() -> None:
+    debug = Interpreter(session("layer"), DebuggerFiles())
+    run(debug, "break layer", "commands", "echo here", "end")
+    answer = debug.execute("continue")
+    assert answer.stopped is not None
+    assert len(answer.stopped.hits) == 2
+    assert [answer_text(item, "") for item in answer.answers] == ["here"]
