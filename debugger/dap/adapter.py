@@ -68,6 +68,7 @@ class Adapter:
         self._requests: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any] | None]] = {
             "initialize": self._initialize,
             "launch": self._launch_program,
+            "attach": self._attach,
             "configurationDone": self._configuration_done,
             "restart": self._restart,
             "pause": self._pause,
@@ -188,6 +189,9 @@ class Adapter:
         if self.target is not None:
             raise RequestError("a program is loaded already")
         self._load_program(read_launch(arguments))
+
+    def _attach(self, _arguments: Mapping[str, Any]) -> None:
+        raise RequestError("there is no request 'attach': launch loads a program")
 
     def _load_program(self, launch: Launch) -> None:
         """Load the program that `launch` names, in place of the present one.

@@ -20,7 +20,7 @@ MOST_TEXT = 2000  # the greatest number of characters of an error
 # Actions of the user: if one fails, the editor shows a message. The errors of other requests appear
 # in place of the value (a watch), or not at all (a word under the mouse).
 ACTIONS = (
-    "launch", "configurationDone", "continue", "next", "stepIn", "stepOut", "stepBack",
+    "launch", "attach", "configurationDone", "continue", "next", "stepIn", "stepOut", "stepBack",
     "reverseContinue", "goto", "pause", "restart", "terminate", "setVariable", "setExpression",
     "writeMemory",
 )  # fmt: skip

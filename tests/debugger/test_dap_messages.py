@@ -227,3 +227,11 @@ def test_a_breakpoint_in_c():
         assert (frames[0]["line"], frames[0]["source"]["path"]) == (line, source["path"])
         client.request("disconnect")
         assert process.wait(60) == 0
+
+
+def test_attach_is_refused_before_and_after_launch(client, write):
+    client.request("initialize", adapterID="macaw")
+    message = "there is no request 'attach': launch loads a program"
+    assert refused(client, "attach") == message
+    client.request("launch", program=str(write(HELLO)))
+    assert refused(client, "attach") == message
