@@ -348,3 +348,24 @@ def test_commands_of_a_point_of_monitor_follow_a_run_of_gdb(calls):
     printed = client.printed.decode()
     assert f"a0 + 1000 = {value}\n" in printed
     assert printed.count(f"at cycle {last.cycle:,}") == 1
+
+
+@pytest.mark.parametrize(("forward", "kept"), [("s", False), ("goto", True)])
+def test_only_goto_goes_forward_with_a_change_of_gdb(calls, forward, kept):
+    client = calls.client
+    for _ in range(4):
+        client.ask("vCont;s:1")
+    place = client.register(32)
+    assert client.ask("Pf=4d000000") == "OK"
+    edited = client.say("info checkpoints all").split()
+    cycle = int(edited[edited.index("edited") - 1])
+    client.ask("bs")
+    client.ask("bs")
+    assert client.register(15) == 0
+    if forward == "goto":
+        client.say(f"goto {cycle + 1}")
+    else:
+        client.ask("vCont;s:1")
+        client.ask("vCont;s:1")
+        assert client.register(32) == place
+    assert (client.register(15) == 0x4D) is kept
