@@ -20,7 +20,6 @@ from macaw.input_binding import bind
 from macaw.isa.config import Value
 from macaw.network_description import NETWORK_FILE, network_folder, read_description
 from macaw.networks import compiler
-from macaw.networks.compiled import CompiledNetwork
 from macaw.processes import map_in_processes
 from macaw.profiling.energy_table import load_table
 from macaw.program_folder import find_program
@@ -161,6 +160,8 @@ def network_subject(
     inputs are wrong.
     """
     network = compiler.load_network(folder)
+    from macaw.networks.compiled import CompiledNetwork  # late: it imports onnx
+
     network.device_inputs(files.read_arrays(inputs))
     config = network.config if device is None else api.configuration(device)
     core = read_description(folder / NETWORK_FILE).get("core")
