@@ -43,7 +43,7 @@ def refuse_other_subject(
     """
     old, reasons = before.subject, {}
     if old.program != new.program:
-        reasons["program"] = _program_text(before.program, program)
+        reasons["program"] = _program_text(before, new, program)
     shapes, values = _shape_changes(old, new), _value_changes(old, new)
     if shapes:
         reasons["shape"] = f"the shapes of inputs are others ({shapes})"
@@ -101,7 +101,7 @@ def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
     old, new = before.subject, after.subject
     changes = []
     if old.program != new.program:
-        changes.append(("program", _program_text(before.program, after.program)))
+        changes.append(("program", _program_text(before, new, after.program)))
     if old.device != new.device:
         text = f"the device is another one: {before.device} before, {after.device} now"
         if before.device == after.device:
@@ -123,10 +123,13 @@ def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
     return changes
 
 
-def _program_text(before: str, after: str) -> str:
-    if before == after:
-        return f"{after} was changed"
-    return f"the program is another one: {before} before, {after} now"
+def _program_text(before: Profile, new: Subject, name: str) -> str:
+    """Return a sentence that says how the program `name` of `new` is another than that before."""
+    if before.program != name:
+        return f"the program is another one: {before.program} before, {name} now"
+    if before.subject.device != new.device:
+        return f"{name} was changed, or gives another program for another device"
+    return f"{name} was changed"
 
 
 def _value_changes(old: Subject, new: Subject) -> str:

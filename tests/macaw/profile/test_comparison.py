@@ -361,6 +361,9 @@ def test_another_run_is_refused() -> None:
         f"{head}old.s was changed",
         "--allow program compares them all the same",
     )
+    assert refused(Subject("q", "other device", *same))[0] == (
+        f"{head}old.s was changed, or gives another program for another device"
+    )
     assert refused(Subject("q", "d", *same), "inputs", program="new.s")[0] == (
         f"{head}the program is another one: old.s before, new.s now"
     )
