@@ -10,14 +10,13 @@ import click
 from click.core import ParameterSource
 
 from macaw.commands import lower_fim
+from macaw.commands.data_option import data_arrays, data_option
 from macaw.commands.options import (
     FileName,
     LazyChoice,
     batch_option,
     constant_numbers,
     constants_option,
-    data_arrays,
-    data_option,
     device_option,
     dims_option,
     file_option,

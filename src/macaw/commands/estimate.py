@@ -5,15 +5,8 @@ from __future__ import annotations
 import click
 
 from macaw.commands import lower_fim
-from macaw.commands.options import (
-    FileName,
-    batch_option,
-    data_arrays,
-    data_option,
-    device_option,
-    dims_option,
-    plain_option,
-)
+from macaw.commands.data_option import data_arrays, data_option
+from macaw.commands.options import FileName, batch_option, device_option, dims_option, plain_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 

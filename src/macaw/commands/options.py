@@ -15,8 +15,6 @@ from macaw.commands.warning_option import chosen_errors, chosen_warnings, warnin
 from macaw.terminal import plain, progress_bar
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from macaw.asm.program import Program
     from macaw.asm.warnings import WarningChoice
 
@@ -463,38 +461,3 @@ def refuse_other_files(sources: Iterable[str]) -> None:
         what, hint = _OTHER_FILES.get(Path(source).suffix.lower(), ("", ""))
         if what:
             raise InputError(f"{source} is {what}, no program", hint)
-
-
-data_option = click.option(
-    "--data",
-    multiple=True,
-    metavar="[NAME=]FILE",
-    help="Samples of an input, .npy: count the zeros of each tensor for the predictions.",
-)
-
-
-def data_arrays(words: Sequence[str]) -> tuple[Any, list[str]]:
-    """Return the arrays that the words of --data name, and the paths of their files.
-
-    One word without a name, such as `x.npy`, gives a single array; words such as `x=x.npy` give a
-    dictionary of arrays by name. Raises `click.UsageError` for words of another form, and for a
-    name that occurs twice.
-    """
-    from macaw import files
-
-    if len(words) == 1 and "=" not in words[0]:
-        return files.read_array(words[0]), [words[0]]
-    named: dict[str, NDArray[Any]] = {}
-    paths = []
-    for word in words:
-        name, equals, path = word.partition("=")
-        if not (name and equals and path):
-            which = (
-                "several inputs need names" if len(words) > 1 else "the name or the file is empty"
-            )
-            raise click.UsageError(f"--data '{word}': {which}, NAME=FILE")
-        if name in named:
-            raise click.UsageError(f"--data gives {name} twice")
-        named[name] = files.read_array(path)
-        paths.append(path)
-    return named, paths

@@ -6,12 +6,12 @@ import shutil
 
 import click
 
+from macaw.commands.data_option import data_arrays
 from macaw.commands.lower_fim import dimensions
 from macaw.commands.options import (
     FileName,
     constant_numbers,
     constants_option,
-    data_arrays,
     dims_option,
     file_option,
     name_pairs,
