@@ -90,7 +90,7 @@ def test_numbers_that_fit_and_the_next_ones(run: Interpreter, letter: str, size:
     for value in (low - 1, high + 1):
         if -(1 << 63) <= value < 1 << 64:
             message = run.execute(f"find/{letter} y, +9, {value}".replace("/ ", " ")).message
-            assert f"{value} does not fit {size} bytes" in message
+            assert f"{value} does not fit {size} byte{'s' * (size > 1)}" in message
 
 
 def test_lines_are_found_in_both_directions(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def test_nothing_is_written_after_a_fault(macaw: Macaw, source: Source, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "1 input not given: x (int8, 64)\nhint: -i x=FILE.npy, or `macaw run"),
+        ([], "1 input not given: x (int8, 64)\nhint: -i x=FILE.npy, or the folder"),
         (["-i", "z=x.npy"], "the program has no input 'z'"),
         (["-i", "x=none.npy"], "cannot read none.npy: No such file or directory"),
         (["-i", "x=layer.s"], "layer.s is no .npy file"),
