@@ -85,10 +85,11 @@ def file_path(path: str | os.PathLike[str]) -> Path:
 
 def _resolve(path: Path) -> Path:
     """Return the file to which a path leads. Raises `OSError` if links lead in a circle."""
-    try:
-        return path.resolve()
-    except RuntimeError:  # since Python 3.13 an `OSError`
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+    with contextlib.suppress(RuntimeError):  # a circle; since Python 3.13 the result is a link
+        path = path.resolve()
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return path
 
 
 def _permissions(target: Path) -> int:
