@@ -31,7 +31,7 @@ def test_the_first_command_names_files_that_exist() -> None:
     ],
 )
 def test_an_answer(program: str, commands: list[str]) -> None:
-    """Each line of the page is in the answer, in the same order; `...` stands for any text."""
+    """The debugger answers with the lines of the page in their order. `...` is any text."""
     shown = TEXT[TEXT.index(f"    (macaw) {commands[-1]}\n") :].partition("\n\n")[0]
     lines = [line.removeprefix("    ") for line in shown.splitlines()[1:]]
     folder = ROOT / "programs" / program

@@ -89,7 +89,7 @@ def test_an_error_in_a_source_of_an_odd_name(macaw: Macaw, tmp_path: Path) -> No
     ids=" ".join,
 )
 def test_a_name_that_is_no_utf8_in_a_file(macaw: Macaw, tmp_path: Path, words: list[str]) -> None:
-    """In a file, `?` stands for each byte that is not UTF-8."""
+    """Commands write `?` into a file for each byte of a name that is not UTF-8."""
     text = "        .core cp\n_start: li a7, 93\n        li a0, 0\n        ecall\n"
     (tmp_path / NO_UTF8).write_text(text)
     done = macaw(*(word.replace("FILE", NO_UTF8) for word in words))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,12 +78,12 @@ class _Recurrent(OpRun):
         results = np.stack(y, 1), np.stack(last), np.stack(cell)
         return results[: len(self.onnx_node.output)]
 
+    @abstractmethod
     def step(self, gates: Array, h: Array, c: Array, way: _Direction) -> tuple[Array, Array]:
         """Return the next state and cell for `h` and `c`.
 
         `gates` has the sums of the input's products and biases, as columns.
         """
-        raise NotImplementedError
 
 
 class RNN(_Recurrent):

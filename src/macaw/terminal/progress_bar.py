@@ -118,7 +118,7 @@ class ProgressBar:
 
 
 def present_bar() -> ProgressBar | None:
-    """Return the innermost bar that has begun, or None."""
+    """Return the bar that was started last and has not ended, or None if there is none."""
     return _INNERMOST.get()
 
 
