@@ -56,7 +56,11 @@ class Listing:
 
     def comment(self, text: str = "") -> None:
         """Append `text` as comment lines; without a text, append an empty line."""
-        self._lines += [f"# {line}" for line in textwrap.wrap(text, WIDTH)] or [""]
+        if text.isprintable() and text == text.rstrip() and len(text) <= WIDTH:
+            lines = [text]  # as `wrap` returns it
+        else:
+            lines = textwrap.wrap(text, WIDTH)
+        self._lines += [f"# {line}" if line else "" for line in lines or [""]]
 
     def title(self, text: str) -> None:
         """Append a heading, which is a comment after an empty line."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate
 
 from macaw.isa.lazy_dataclass import dataclass
@@ -92,6 +93,8 @@ class CodeLibrary:
     def __init__(self, includes: IncludeLibrary) -> None:
         self._includes = includes
         self._symbols: dict[tuple[str, ...], str] = {}
+        # Most layers have the same parts of code.
+        self._parameterised = cache(_parameterised)
 
     def code(self, plan: ProductPlan, *, reports: bool) -> SharedCode:
         """Return the subroutine that computes a plan. Add it to the library if it is new.
@@ -101,10 +104,10 @@ class CodeLibrary:
         files, record = list[str](), dict[int, str]()
         for name, part in code_parts(plan, shared=True, reports=reports).items():
             first = _FIRST.get(name, _OTHERS)
-            code, words = _parameterised(part.lines, first)
+            code, words = self._parameterised(part.lines, first)
             if len(words) > _MOST.get(name, 0):
                 first = max([_OTHERS, *(place + 1 for place in record)])
-                code, words = _parameterised(part.lines, first)
+                code, words = self._parameterised(part.lines, first)
             record |= dict(enumerate(words, first))
             if code.lines:
                 files.append(self._includes.name(name, code))
@@ -173,10 +176,7 @@ def _parameterised(lines: Sequence[str], first: int) -> tuple[Listing, list[str]
         assert parts is not None
         load = _LOAD.fullmatch(parts["code"])
         if load is None or _FIXED.fullmatch(load["value"]):
-            if line:
-                result.block(line)
-            else:
-                result.comment()
+            result.line(line.strip())
             continue
         value = load["value"]
         # numbers that are equal here may differ in another layer
