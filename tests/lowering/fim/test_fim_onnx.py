@@ -248,7 +248,7 @@ REFUSED = [
     (model_of_node("Conv", ("x", "w"), (1, 1, 2, 2, 2), {"w": random_numbers(1, 1, 1, 1, 1)}), "an image of the shape"),
     (model_of_node("GRU", ("x", "z", "z"), (1, 3, 3), hidden_size=1), "its weights depend on an input"),
     (model_of_node("GRU", ("x", "w", "r"), (1, 1, 2), {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 3, 1)}, hidden_size=1, direction="sideways"), "the size of its result is not known beforehand"),
-    (model_of_node("GRU", ("x", "w", "r"), (1, 1, 2), {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 3, 1)}, hidden_size=1, clip=1.0), "clip and sequence_lens"),
+    (model_of_node("GRU", ("x", "w", "r"), (1, 1, 2), {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 3, 1)}, hidden_size=1, clip=1.0), "clip is not supported"),
     (model_of_node("GRU", ("x", "w", "r"), (1, 1, 2), {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 3, 1)}, hidden_size=1, activations=["Elu", "Tanh"]), "the functions Elu Tanh"),
     (model([helper.make_node("Exp", ["c"], ["y"])], {"x": (1,)}, c=random_numbers(1)), "y does not depend on any input"),
 ]  # fmt: skip

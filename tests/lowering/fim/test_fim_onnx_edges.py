@@ -178,7 +178,7 @@ MALFORMED = [
     (model_of_node("Relu", ("nowhere",)), r"node it \(Relu\): nothing makes its input nowhere"),
     (model_of_node("Conv", ("x", "w"), (1, 1, 4, 4), {"w": random_numbers(1, 1, 3, 3)}, pads=[10**6] * 4, strides=[10**6] * 2), r"node it \(Conv\): .* external memory has"),
     (model_of_node("Conv", ("x", "w"), (1, 1, 4, 4), {"w": random_numbers(1, 1, 3, 3)}, kernel_shape=[2, 2]), r"node it \(Conv\): a kernel_shape of \[2, 2\]"),
-    (model_of_node("GRU", ("x", "w", "r"), (2, 1, 2), {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 6, 2)}, hidden_size=2), r"node it \(GRU\): an input of the shape \(1, 3, 2\), not \(1, 6, 2\)"),
+    (model_of_node("GRU", ("x", "w", "r"), (2, 1, 2), {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 6, 2)}, hidden_size=2), r"node it \(GRU\): W has the shape \(1, 3, 2\), not \(1, 6, 2\)"),
     (model_of_node("Expand", ("x", "s"), constants={"s": np.array([10**6, 10**6, 4, 4])}), r"node it \(Expand\): 16,000,000,000,000 numbers take"),
     (model_of_node("Tile", ("x", "s"), constants={"s": np.array([10**5, 10**5])}), r"node it \(Tile\): "),
     (model([NODE("ConstantOfShape", ["s"], ["c"], name="it"), NODE("Add", ["x", "c"], ["y"])], {"x": (1,)}, s=np.array([10**6] * 2)), r"node it \(ConstantOfShape\): "),

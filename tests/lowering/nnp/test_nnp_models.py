@@ -215,7 +215,7 @@ REFUSED = {
     "node lstm (LSTM): sequence_lens is not supported: all items have all steps": lambda: lstm(inputs=["x", "W", "R", "B", "n"]),
     "node lstm (LSTM): clip is not supported": lambda: lstm(clip=1.0),
     "node lstm (LSTM): input_forget is not supported": lambda: lstm(input_forget=1),
-    "node lstm (LSTM): the activation HardSigmoid is not supported (nnp has Sigmoid, Tanh, Relu)": lambda: lstm(
+    "node lstm (LSTM): the functions HardSigmoid Tanh Tanh are not supported (3 for each direction, of Sigmoid, Tanh, Relu)": lambda: lstm(
         activations=["HardSigmoid", "Tanh", "Tanh"]
     ),
     "node node (Sqrt): nnp has no way to compute it": lambda: one("Sqrt", ["x"], (2, 3), (2, 3)),

@@ -14,9 +14,8 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Tensor
 from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, optional, places_of
 from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.recurrent_nodes import check, directions, functions
 
-_FUNCTIONS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
-_ACTIVATIONS = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
 _INITIAL, _PEEPHOLES = 5, 7  # inputs: the first of the initial states, and the peepholes
 
 
@@ -26,44 +25,36 @@ def recurrent(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     Raises `LowerError` if weights, biases or peepholes depend on an input of the model, if a shape
     is not as ONNX defines it, or if islands do not support an attribute.
     """
-    ways, functions = _directions(node, inputs)
+    if node.attributes.get("layout", 0) or optional(inputs, 4) is not None:
+        raise LowerError("layout=1 and sequence_lens are not supported")
     x, w, r = (inputs[place] for place in range(3))
     assert x is not None
     if w is None or r is None or w.array is None or r.array is None:
         raise LowerError("its weights depend on an input")
-    steps, batch, size = x.shape
+    check(node, [None if value is None else value.shape for value in inputs])
+    ways, (steps, batch, _) = directions(node), x.shape
     kind = _KINDS[node.operator]
-    hidden, count = int(node.attributes.get("hidden_size", r.array.shape[-1])), len(kind.gates)
+    hidden, count = r.array.shape[-1], len(kind.gates)
     names = [str(name) for name in (*node.outputs, "") if name]
     states = inputs[_INITIAL : _INITIAL + kind.states]
     shape = len(ways), batch, hidden
-    expected: list[tuple[TaskValue, tuple[int, ...]]] = [
-        (w, (len(ways), count * hidden, size)),
-        (r, (len(ways), count * hidden, hidden)),
-    ]
-    expected += [(value, shape) for value in states if value is not None]
+    if not math.prod(x.shape):
+        raise LowerError("its input has no elements")
     bias = optional(inputs, 3)
-    if bias is not None:
-        expected.append((bias, (len(ways), 2 * count * hidden)))
-        if bias.array is None:
-            raise LowerError("its bias depends on an input")
-    peepholes = optional(inputs, _PEEPHOLES) if node.operator == "LSTM" else None
-    if peepholes is not None:
-        expected.append((peepholes, (len(ways), 3 * hidden)))
-        if peepholes.array is None:
-            raise LowerError("its peepholes depend on an input")
-    for value, wanted in expected:
-        if value.shape != wanted or not math.prod(wanted):
-            raise LowerError(f"an input of the shape {value.shape}, not {wanted}")
+    if bias is not None and bias.array is None:
+        raise LowerError("its bias depends on an input")
+    peepholes = optional(inputs, _PEEPHOLES)
+    if peepholes is not None and peepholes.array is None:
+        raise LowerError("its peepholes depend on an input")
     runs = []
-    for way, backwards in enumerate(ways):
+    for way, (backwards, own) in enumerate(zip(ways, functions(node), strict=True)):
         name = names[0] if len(ways) == 1 else f"{names[0]}_{'fb'[way]}"
         cell = kind(values, name, w.array[way], r.array[way], hidden, batch)
         if bias is not None and bias.array is not None:
             cell.biases = bias.array[way].reshape(2, count, hidden)
         if peepholes is not None and peepholes.array is not None:
             cell.peepholes = dict(zip("iof", peepholes.array[way].reshape(3, hidden), strict=True))
-        cell.functions = functions[way]
+        cell.functions = [name.lower() for name in own]
         cell.late = bool(node.attributes.get("linear_before_reset", 0))
         begin = way * batch * hidden
         first = [_first(values, value, begin, (batch, hidden), name) for value in states]
@@ -139,32 +130,6 @@ def _outputs(
 def _tensor(value: TaskValue) -> Tensor:
     assert value.tensor is not None
     return value.tensor
-
-
-def _directions(node: Node, inputs: Inputs) -> tuple[list[bool], list[list[str]]]:
-    """Return two lists with an item for each direction: whether it reads the sequence from its end,
-    and the names of its functions on islands.
-
-    Raises `LowerError` if islands do not support a function, an attribute or the input
-    `sequence_lens`.
-    """
-    attributes = node.attributes
-    direction = attributes.get("direction", "forward")
-    ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[direction]
-    defaults = _FUNCTIONS[node.operator]
-    names = [row.decode(errors="replace") for row in attributes.get("activations", [])]
-    names = names or defaults * len(ways)
-    if len(names) != len(defaults) * len(ways) or not set(names) <= set(_ACTIVATIONS):
-        known = ", ".join(_ACTIVATIONS)
-        raise LowerError(
-            f"the functions {' '.join(names)}", f"{len(defaults)} a direction: {known}"
-        )
-    if attributes.get("layout", 0) or "clip" in attributes or optional(inputs, 4) is not None:
-        raise LowerError("layout 1, clip and sequence_lens are not supported")
-    if attributes.get("input_forget", 0):
-        raise LowerError("input_forget is not supported")
-    functions = [_ACTIVATIONS[name] for name in names]
-    return ways, [functions[way * len(defaults) :][: len(defaults)] for way in range(len(ways))]
 
 
 class _Cell(ABC):

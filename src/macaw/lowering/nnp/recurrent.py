@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any
 
 import numpy as np
 
@@ -21,10 +20,9 @@ from macaw.lowering.nnp.layouts import PADDING, Groups, Indices, Value, pattern
 from macaw.lowering.nnp.operations import Operation, Place
 from macaw.lowering.nnp.reading import Array, Builder, rows_of_groups
 from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.recurrent_nodes import GATES, check, directions, functions
 
-GATES = {"RNN": "h", "GRU": "zrh", "LSTM": "iofc"}  # in ONNX's order
 ACTIVATIONS = {"Sigmoid": ops.SIGMOID, "Tanh": ops.TANH, "Relu": ops.RELU}
-_DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Layer:
     steps: int
     items: int
     hidden: int
-    directions: tuple[bool, ...]  # whether each direction is reversed
+    directions: Sequence[bool]  # whether each direction is reversed
     x: Groups
     time: int
     batch: int
@@ -167,15 +165,12 @@ def _recurrent(builder: Builder, node: Node) -> list[Value]:
     weights, recurrent, bias = arrays[1:4]
     if weights is None or recurrent is None or (names[3] and bias is None):
         raise LowerError("its weights are no constants")
-    _check_weights(layer, builder.shape(names[0])[2], (weights, recurrent, bias))
     y = _output(builder, layer) if node.outputs[0] else None
     inits = _initial(builder, layer, names)
     cells, finals = [], []
-    for number, _ in enumerate(layer.directions):
+    for number, own in enumerate(functions(node)):
         prefix = node.label if len(layer.directions) == 1 else f"{node.label}_{'fb'[number]}"
-        cell = Cell(
-            builder, layer, number, prefix, _activations(node, number, len(layer.directions))
-        )
+        cell = Cell(builder, layer, number, prefix, [ACTIVATIONS[name] for name in own])
         peepholes = _peepholes(cell, arrays[7]) if names[7] else {}
         _weights(cell, weights[number], recurrent[number], None if bias is None else bias[number])
         states = [cell.state("h"), *([cell.state("c")] if node.operator == "LSTM" else [])]
@@ -202,33 +197,15 @@ def _slot(place: Place, slot: int) -> Place:
     return Place(place.tensor, place.count, place.vectors, place.first, place.stride, 0, slot)
 
 
-def _check_weights(layer: Layer, width: int, arrays: Sequence[Array | None]) -> None:
-    """Raise `LowerError` unless W, R and B in `arrays` have the shapes that ONNX demands.
-
-    `width` is the length of the input's rows.
-    """
-    directions, gates = len(layer.directions), len(GATES[layer.node.operator]) * layer.hidden
-    shapes = (gates, width), (gates, layer.hidden), (2 * gates,)
-    for name, array, rest in zip("WRB", arrays, shapes, strict=True):
-        if array is not None and array.shape != (directions, *rest):
-            raise LowerError(f"{name} has the shape {array.shape}, not {(directions, *rest)}")
-
-
 def _layer(builder: Builder, node: Node) -> Layer:
     """Return the sizes of a node. Raises `LowerError` for a node that is not supported."""
-    attributes = node.attributes
+    if node.attributes.get("layout", 0):
+        raise LowerError("layout=1 is not supported", "layout=0, and Transpose nodes around it")
+    check(node, [builder.shape(name) if name else None for name in node.inputs])
     if len(node.inputs) > 4 and node.inputs[4]:
         lengths, steps = builder.array(node.inputs[4]), builder.shape(node.inputs[0])[0]
         if lengths is None or np.any(lengths != steps):
             raise LowerError("sequence_lens is not supported: all items have all steps")
-    if attributes.get("layout", 0):
-        raise LowerError("layout=1 is not supported", "layout=0, and Transpose nodes around it")
-    if attributes.get("clip"):
-        raise LowerError("clip is not supported")
-    if attributes.get("input_forget", 0):
-        raise LowerError("input_forget is not supported")
-    ways = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
-    directions = ways[_text(attributes.get("direction", "forward"))]
     x = builder.value(node.inputs[0])
     steps, items, width = x.shape
     flat = np.arange(math.prod(x.shape), dtype=np.int64)
@@ -243,22 +220,7 @@ def _layer(builder: Builder, node: Node) -> Layer:
         raise LowerError("the steps of its input are not evenly spaced on the device")
     hidden = builder.shape(node.inputs[2])[-1]
     keys = pattern(hidden, hidden, builder.native)
-    return Layer(node, steps, items, hidden, directions, rows, time, batch, keys)
-
-
-def _activations(node: Node, number: int, directions: int) -> list[str]:
-    default = _DEFAULTS[node.operator]
-    names = [_text(name) for name in node.attributes.get("activations", default * directions)]
-    own = names[number * len(default) : (number + 1) * len(default)]
-    for name in own:
-        if name not in ACTIVATIONS:
-            text = "nnp has " + ", ".join(ACTIVATIONS)
-            raise LowerError(f"the activation {name} is not supported", text)
-    return [ACTIVATIONS[name] for name in own]
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+    return Layer(node, steps, items, hidden, directions(node), rows, time, batch, keys)
 
 
 def _output(builder: Builder, layer: Layer) -> Value:

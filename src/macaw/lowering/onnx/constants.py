@@ -1,5 +1,6 @@
 """Computes nodes of an ONNX model that depend on constants only, by ONNX's reference evaluator.
 
+The evaluator ignores modes of recurrent layers, so Macaw's own operators compute these layers.
 Only deterministic operators whose results have the declared size are computed. The work for one
 model is limited.
 """
@@ -16,7 +17,10 @@ import onnx
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.graph import node_of
 from macaw.lowering.onnx.model_file import reason
+from macaw.lowering.onnx.operators.table import compute
+from macaw.lowering.onnx.recurrent_nodes import GATES
 from macaw.lowering.onnx.shapes import Form, check_axis
 from macaw.lowering.onnx.values import Value
 
@@ -40,7 +44,7 @@ FOLDED = frozenset((  # NumPy computes whole arrays at once
     "Sum", "Tan", "Tanh", "ThresholdedRelu", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze",
     "Where", "Xor",
 ))
-SLOW = frozenset(("BatchNormalization", "Conv", "GRU", "LayerNormalization"))
+SLOW = frozenset(("BatchNormalization", "Conv", "GRU", "LSTM", "LayerNormalization", "RNN"))
 # fmt: on
 # operators whose results have at most input size times rank numbers
 _BOUNDED = ("Compress", "NonZero")
@@ -87,6 +91,8 @@ class Evaluator:
         """
         if node.op_type == "GatherElements":
             _check_indices(node, arrays)
+        if node.op_type in GATES:
+            return compute(node_of(node), arrays)
         # Give the values unique names: those of a node may be empty, or equal those of its inputs.
         one = onnx.NodeProto()
         one.CopyFrom(node)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+import onnx
 from numpy.typing import NDArray
 
 from macaw.isa.lazy_dataclass import dataclass
@@ -37,6 +38,20 @@ class Node:
     def key(self) -> str:
         """The name of the first output that has a name. No other node of the graph has this key."""
         return next((name for name in self.outputs if name), "")
+
+
+def node_of(proto: onnx.NodeProto) -> Node:
+    """Return the node that the protocol buffer of an ONNX node describes."""
+    attributes = {row.name: _text(onnx.helper.get_attribute_value(row)) for row in proto.attribute}
+    inputs, outputs = tuple(proto.input), tuple(proto.output)
+    return Node(proto.name, proto.op_type, inputs, outputs, attributes, proto)
+
+
+def _text(value: Any) -> Any:
+    """Return the value of an attribute with all bytes decoded."""
+    if isinstance(value, list):
+        return [_text(row) for row in value]
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
 @dataclass(frozen=True)

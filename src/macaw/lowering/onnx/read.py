@@ -18,7 +18,7 @@ from onnx import AttributeProto, TensorProto
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.constants import FOLDED, SLOW, Evaluator
-from macaw.lowering.onnx.graph import Graph, Node
+from macaw.lowering.onnx.graph import Graph, Node, node_of
 from macaw.lowering.onnx.model_file import message_name, message_text, node_place, reason
 from macaw.lowering.onnx.shapes import STANDARD, Form, opset, results
 from macaw.lowering.onnx.values import LARGEST, Room, Value, check_room, element_name, element_of
@@ -211,7 +211,7 @@ class _Reader:
                     raise LowerError("the size of its result is not known beforehand")
                 self.values[name] = Value(form.shape, element=form.element)
         self.nodes.append(
-            _dropout(_node(proto), self.values) if proto.op_type == "Dropout" else _node(proto)
+            _dropout(node_of(proto), self.values) if proto.op_type == "Dropout" else node_of(proto)
         )
 
     def _constant_results(
@@ -277,16 +277,6 @@ class _PlacedError(LowerError):
 
     def __init__(self, error: LowerError) -> None:
         super().__init__(str(error), error.hint)
-
-
-def _node(proto: onnx.NodeProto) -> Node:
-    attributes = {row.name: onnx.helper.get_attribute_value(row) for row in proto.attribute}
-    texts = {
-        name: value.decode(errors="replace") if isinstance(value, bytes) else value
-        for name, value in attributes.items()
-    }
-    inputs, outputs = tuple(proto.input), tuple(proto.output)
-    return Node(proto.name, proto.op_type, inputs, outputs, texts, proto)
 
 
 def _renamed(proto: onnx.NodeProto, scope: Scope) -> onnx.NodeProto:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,55 +16,40 @@ from macaw.lowering.onnx.operators.elementwise import (
     optional,
     sigmoid,
 )
+from macaw.lowering.onnx.recurrent_nodes import check, directions, functions
 
-Cell = Callable[[Array, tuple[Array, ...]], tuple[Array, ...]]
-
-
-def _rounded(function: Callable[[Array], Array], x: Array) -> Array:
-    return np.asarray(function(x.astype(np.float64))).astype(x.dtype)
-
-
-def _checked(node: Node, arrays: Arrays, default: list[str]) -> tuple[str, bool]:
-    """Return the direction, and whether the batch is the first axis.
-
-    Raises `LowerError` for other activation functions than `default`, and for other variants.
-    """
-    attributes = node.attributes
-    names = [
-        name.decode(errors="replace") if isinstance(name, bytes) else name
-        for name in attributes.get("activations", [])
-    ]
-    direction = attributes.get("direction", "forward")
-    count = 2 if direction == "bidirectional" else 1
-    if names not in ([], default * count):
-        raise LowerError(f"the functions {' '.join(names)}", f"{' '.join(default)} are supported")
-    if "clip" in attributes or attributes.get("input_forget", 0):
-        raise LowerError("clip and input_forget are not supported")
-    lengths = optional(arrays, 4)
-    steps = first(arrays).shape[1 if attributes.get("layout", 0) else 0]
-    if lengths is not None and not np.all(lengths == steps):
-        raise LowerError("sequences of different lengths are not supported")
-    return direction, bool(attributes.get("layout", 0))
+Function = Callable[[Array], Array]
+Step = Callable[[Array, tuple[Array, ...]], tuple[Array, ...]]
+Cell = Callable[[int, Sequence[Function]], Step]
 
 
-def _run(
-    node: Node, arrays: Arrays, states: int, default: list[str], cell: Callable[[int], Cell]
-) -> list[Array]:
+def _rounded(function: Function) -> Function:
+    return lambda x: np.asarray(function(x.astype(np.float64))).astype(x.dtype)
+
+
+_CURVES: dict[str, Function] = {
+    "Sigmoid": _rounded(sigmoid),
+    "Tanh": _rounded(np.tanh),
+    "Relu": lambda x: np.fmax(x, x.dtype.type(0)),
+}
+
+
+def _run(node: Node, arrays: Arrays, states: int, cell: Cell) -> list[Array]:
     """Compute an RNN, LSTM or GRU in all its directions; return Y and the last states.
 
-    `cell(direction)` returns the function that computes one time step. `direction` is 0, or 1 for
-    the second direction of a bidirectional node. `states` is the number of states of a cell; the
-    first one is its output h. `default` has the names of the activation functions that are
-    supported.
+    `cell(direction, functions)` returns the function that computes one time step. `direction` is 0,
+    or 1 for the second direction of a bidirectional node; `functions` are its activation functions.
+    `states` is the number of states of a cell; the first one is its output h.
     """
-    direction, batch_first = _checked(node, arrays, default)
-    x = first(arrays)
+    x, lengths = first(arrays), optional(arrays, 4)
+    check(node, [None if array is None else array.shape for array in arrays])
+    batch_first = bool(node.attributes.get("layout", 0))
     x = x.swapaxes(0, 1) if batch_first else x
+    if lengths is not None and not np.all(lengths == len(x)):
+        raise LowerError("sequences of different lengths are not supported")
     hidden = first(arrays, 2).shape[-1]
-    count = 2 if direction == "bidirectional" else 1
     results, lasts = [], []
-    for number in range(count):
-        backward = direction == "reverse" or number == 1
+    for number, (backward, names) in enumerate(zip(directions(node), functions(node), strict=True)):
         state = []
         for place in range(5, 5 + states):
             start = optional(arrays, place)
@@ -73,7 +58,7 @@ def _run(
             else:
                 state.append((start.swapaxes(0, 1) if batch_first else start)[number])
         now = tuple(state)
-        step, rows = cell(number), []
+        step, rows = cell(number, [_CURVES[name] for name in names]), []
         for moment in reversed(range(len(x))) if backward else range(len(x)):
             now = step(x[moment], now)
             rows.append(now[0])
@@ -86,24 +71,24 @@ def _run(
     return [y, *ends][: len(node.outputs)]
 
 
-def _biases(arrays: Arrays, number: int, gates: int) -> tuple[Array, Array]:
+def _biases(arrays: Arrays, number: int) -> tuple[Array, Array]:
     """Return the biases of direction `number` for input and state, both (gates · hidden,)."""
     w = first(arrays, 1)
     bias = optional(arrays, 3)
     if bias is None:
         zeros = np.zeros(w.shape[1], w.dtype)
         return zeros, zeros
-    half = bias.shape[1] // 2
-    assert half == w.shape[1], gates
-    return bias[number, :half], bias[number, half:]
+    of_x, of_h = np.split(bias[number], 2)
+    return of_x, of_h
 
 
 def _lstm(node: Node, arrays: Arrays) -> list[Array]:
     w, r, peepholes = first(arrays, 1), first(arrays, 2), optional(arrays, 7)
     hidden = r.shape[-1]
 
-    def cell(number: int) -> Cell:
-        both = np.add(*_biases(arrays, number, 4))
+    def cell(number: int, curves: Sequence[Function]) -> Step:
+        gate, new, shown = curves
+        both = np.add(*_biases(arrays, number))
         holes = np.zeros((3, hidden), w.dtype)
         if peepholes is not None:
             holes = peepholes[number].reshape(3, hidden)
@@ -112,52 +97,52 @@ def _lstm(node: Node, arrays: Arrays) -> list[Array]:
             h, c = state
             sums = x @ w[number].T + h @ r[number].T + both
             i, o, f, g = np.split(sums, 4, axis=1)
-            i = _rounded(sigmoid, i + holes[0] * c)
-            f = _rounded(sigmoid, f + holes[2] * c)
-            c = f * c + i * _rounded(np.tanh, g)
-            o = _rounded(sigmoid, o + holes[1] * c)
-            return o * _rounded(np.tanh, c), c
+            i, f = gate(i + holes[0] * c), gate(f + holes[2] * c)
+            c = f * c + i * new(g)
+            o = gate(o + holes[1] * c)
+            return o * shown(c), c
 
         return step
 
-    return _run(node, arrays, 2, ["Sigmoid", "Tanh", "Tanh"], cell)
+    return _run(node, arrays, 2, cell)
 
 
 def _gru(node: Node, arrays: Arrays) -> list[Array]:
     w, r = first(arrays, 1), first(arrays, 2)
     late = bool(node.attributes.get("linear_before_reset", 0))
 
-    def cell(number: int) -> Cell:
-        of_x, of_h = _biases(arrays, number, 3)
+    def cell(number: int, curves: Sequence[Function]) -> Step:
+        gate, new = curves
+        of_x, of_h = _biases(arrays, number)
         hidden = r.shape[-1]
 
         def step(x: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
             (h,) = state
             a = x @ w[number].T + of_x
             sums = a[:, : 2 * hidden] + h @ r[number, : 2 * hidden].T + of_h[: 2 * hidden]
-            z, reset = np.split(_rounded(sigmoid, sums), 2, axis=1)
+            z, reset = np.split(gate(sums), 2, axis=1)
             rows, bias = r[number, 2 * hidden :], of_h[2 * hidden :]
             inner = reset * (h @ rows.T + bias) if late else (reset * h) @ rows.T + bias
-            n = _rounded(np.tanh, a[:, 2 * hidden :] + inner)
+            n = new(a[:, 2 * hidden :] + inner)
             return ((x.dtype.type(1) - z) * n + z * h,)
 
         return step
 
-    return _run(node, arrays, 1, ["Sigmoid", "Tanh"], cell)
+    return _run(node, arrays, 1, cell)
 
 
 def _rnn(node: Node, arrays: Arrays) -> list[Array]:
     w, r = first(arrays, 1), first(arrays, 2)
 
-    def cell(number: int) -> Cell:
-        both = np.add(*_biases(arrays, number, 1))
+    def cell(number: int, curves: Sequence[Function]) -> Step:
+        both = np.add(*_biases(arrays, number))
 
         def step(x: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
-            return (_rounded(np.tanh, x @ w[number].T + state[0] @ r[number].T + both),)
+            return (curves[0](x @ w[number].T + state[0] @ r[number].T + both),)
 
         return step
 
-    return _run(node, arrays, 1, ["Tanh"], cell)
+    return _run(node, arrays, 1, cell)
 
 
 RECURRENT: dict[str, Operator] = {"RNN": _rnn, "LSTM": _lstm, "GRU": _gru}
