@@ -136,7 +136,7 @@ class Dram:
                 self.timings,
                 _latest(self.activated, banks),
                 _latest(self.written, banks),
-                _latest(self.read, banks) if self.timings.t_rtp else PAST,
+                _latest(self.read, banks),
             )
         activated = _latest(self.activated, banks)
         if command == ACTIVATE:
@@ -265,7 +265,7 @@ class Dram:
         _set(self.columns, banks, time)
         if command == WRITE:
             _set(self.written, banks, self.timings.data_end(time, True))
-        elif self.timings.t_rtp:  # nothing else needs the times of reads
+        else:
             _set(self.read, banks, time)
 
     def in_other_rows(self, banks: Sequence[int], row: int) -> list[int]:

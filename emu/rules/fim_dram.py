@@ -93,10 +93,14 @@ def precharge_bounds(
     """Return the bounds of a precharge: pairs (first allowed cycle, name of the constraint).
 
     `last_activation` and `last_read` are the times of the bank's last activation and read command,
-    `write_end` is the first cycle after the data of its last write.
+    `write_end` is the first cycle after the data of its last write. The read may be issued later
+    than the precharge is requested; the row must stay open for it.
     """
-    bounds = (last_activation + timings.t_ras, "t_ras"), (write_end + timings.t_wr, "t_wr")
-    return (*bounds, (last_read + timings.t_rtp, "t_rtp")) if timings.t_rtp else bounds
+    return (
+        (last_activation + timings.t_ras, "t_ras"),
+        (write_end + timings.t_wr, "t_wr"),
+        (last_read + max(timings.t_rtp, 1), "t_rtp"),
+    )
 
 
 def column_bounds(

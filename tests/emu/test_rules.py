@@ -24,7 +24,8 @@ BASE = config.load("base")
 
 def test_bounds_of_a_bank():
     assert fim_dram.activate_bounds(TIMES, 100, 50) == ((113, "t_rp"), (97, "t_rc"))
-    assert fim_dram.precharge_bounds(TIMES, 50, 90, 99) == ((83, "t_ras"), (106, "t_wr"))
+    bounds = (83, "t_ras"), (106, "t_wr"), (100, "t_rtp")
+    assert fim_dram.precharge_bounds(TIMES, 50, 90, 99) == bounds
     assert fim_dram.column_bounds(TIMES, False, 50, 63, 99) == ((64, "t_rcd"), (67, "t_ccd"))
     assert fim_dram.column_bounds(TIMES, True, 50, 63, 99) == ((60, "t_rcd"), (67, "t_ccd"))
     more = replace(TIMES, t_rtp=6, t_wtrl=7)

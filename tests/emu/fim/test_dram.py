@@ -83,8 +83,8 @@ def violations(log, device):
                     gap(one, other, "t_wr", t["wl"] + t["burst"] + t["t_wr"])
                 if one.kind in data and other.kind in data:
                     gap(one, other, "t_ccdl", t["t_ccdl"])
-                if kinds == ("read", "precharge") and t["t_rtp"]:
-                    gap(one, other, "t_rtp", t["t_rtp"])
+                if kinds == ("read", "precharge"):
+                    gap(one, other, "t_rtp", max(t["t_rtp"], 1))
                 if kinds == ("write", "read") and t["t_wtrl"]:
                     gap(one, other, "t_wtrl", t["wl"] + t["burst"] + t["t_wtrl"])
                 if one.kind == "activate":
@@ -414,8 +414,8 @@ def test_by_hand_a_refresh():
     ("values", "cycles"),
     [
         ({}, 27_894),
-        ({"fim.t_refi": 3900}, 29_948),
-        ({"fim.t_refi": 3900, "fim.t_rfc": 160, "fim.refresh": "bank"}, 129_626),
+        ({"fim.t_refi": 3900}, 29_953),
+        ({"fim.t_refi": 3900, "fim.t_rfc": 160, "fim.refresh": "bank"}, 129_630),
     ],
     ids=["none", "all", "bank"],
 )
@@ -542,6 +542,27 @@ def test_by_hand_a_precharge_after_a_read():
     assert memory.do("read", [0], 40) == 40
     assert memory.close([0], 41) == 46
     assert memory.waits["t_rtp"] == 5
+
+
+def test_by_hand_a_precharge_before_a_read_that_waits():
+    """A row stays open for a read that still waits, also without tRTP.
+
+    A read requested in cycle 41 waits for tCCDL until 44, so a precharge requested in 42 comes in
+    45. A refresh that is due in cycle 1000 comes after a read that was requested in 999 and waits
+    until 1002: precharge in 1003, refresh from 1017 to 1277, activation in 1277.
+    """
+    memory = Recorder(DEVICES["hbm"])
+    memory.open([0], 0, 0)
+    assert memory.do("read", [0], 40) == 40
+    assert memory.do("read", [0], 41) == 44
+    assert memory.close([0], 42) == 45
+    assert memory.waits["t_rtp"] == 3
+    memory = Recorder(DEVICES["hbm"].changed({"fim.t_refi": 1000, "fim.t_rfc": 260}))
+    memory.open([0], 3, 900)
+    assert memory.do("read", [0], 998) == 998
+    assert memory.do("read", [0], 999) == 1002
+    memory.refresh([0], 1003)
+    assert memory.open([0], 3, 1003) == 1277
 
 
 def test_by_hand_a_slow_clock():
