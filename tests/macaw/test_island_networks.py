@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import onnx
+import onnx.reference
 import onnxruntime
 import pytest
 

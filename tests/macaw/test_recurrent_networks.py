@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import onnx
+import onnx.reference
 import pytest
 from onnx import TensorProto, helper
 
