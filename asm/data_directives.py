@@ -144,6 +144,7 @@ def _org(context: StatementContext, statement: Statement) -> None:
     if isinstance(value, Address):
         if value.area is not context.area:
             raise Mistake("the place is in another section", node)
+        context.note_use(node)
         value = value.offset
     fill = 0
     if len(statement.operands) == 2:

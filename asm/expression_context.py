@@ -14,7 +14,6 @@ from macaw.asm.source import LogicalLine
 from macaw.asm.symbols import Datum, Deferred, Definition, Scope
 from macaw.asm.syntax import (
     AlreadyReported,
-    Binary,
     Call,
     FixedName,
     Indexed,
@@ -80,9 +79,11 @@ class ExpressionContext:
         If the value is known only after the layout, return a `Deferred`.
         """
         try:
-            return evaluate(node, self)
+            value = evaluate(node, self)
         except NotYet:
             return Deferred(self.fold(node), self, self.line)
+        self.note_use(node)
+        return value
 
     def bounded_number(self, node: Node, what: str, low: int, high: int) -> int:
         """Return the value of an expression.
@@ -184,7 +185,7 @@ class ExpressionContext:
     def may_change(self, node: Node) -> bool:
         return any(True for symbol in self._foreign(node))
 
-    def note_distance(self, node: Binary) -> None:
+    def note_use(self, node: Node) -> None:
         for symbol in self._foreign(node):
             self.scope.borrowed[symbol.name] = symbol
 
@@ -259,6 +260,7 @@ class ExpressionContext:
         if node.function == "sizeof":
             if not isinstance(first, Name | Indexed):
                 raise Mistake("sizeof takes a symbol, or a part of one", first)
+            self.note_use(first)
             return self.bytes_of(first)[3]
         if not self.state.is_placed:
             raise NotYet(node, "it depends on where everything lies")

@@ -126,8 +126,8 @@ class Context(Protocol):
     def may_change(self, node: Node) -> bool:
         """Return whether a later line of the file may change what a name in `node` means."""
 
-    def note_distance(self, node: Binary) -> None:
-        """Note that a line uses the number that `node` gives: the distance of two addresses."""
+    def note_use(self, node: Node) -> None:
+        """Note that a line uses the value that `node` has at this line."""
 
     def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
         """Report the warning `message` at a node; `name` is the warning's name for options."""
@@ -295,10 +295,10 @@ def _addresses(node: Binary, left: Value, right: Value, context: Context) -> Val
             if node.operator == "-":
                 if isinstance(node.right, Here) and context.may_change(node.left):
                     raise not_placed(node, left)
-                context.note_distance(node)
+                context.note_use(node)
                 return left.offset - right.offset
             if node.operator in COMPARISONS:
-                context.note_distance(node)
+                context.note_use(node)
                 return BINARY[node.operator](left.offset, right.offset)
     raise NotYet(node, _why("it depends on where its section lies", left, right))
 

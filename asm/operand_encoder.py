@@ -109,8 +109,8 @@ class WordPlace:
     def may_change(self, node: Node) -> bool:
         return False
 
-    def note_distance(self, node: Binary) -> None:
-        """Ignore the distance, because no label gives it."""
+    def note_use(self, node: Node) -> None:
+        """Ignore the use, because the names are of no file."""
 
     def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
         """Ignore a warning, because a simple line never causes one."""
