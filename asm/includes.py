@@ -5,8 +5,8 @@ from __future__ import annotations
 from macaw.asm import files
 from macaw.asm.diagnostics import printable_name
 from macaw.asm.directive import wrong_operands
-from macaw.asm.source import SourceText
-from macaw.asm.syntax import Mistake, Text
+from macaw.asm.source import LogicalLine, SourceText
+from macaw.asm.syntax import AlreadyReported, Mistake, Text
 from macaw.asm.text_directive import TextDirective, statement_of
 from macaw.asm.text_stack import MAX_CHARACTERS, Command, TextStack
 
@@ -22,13 +22,25 @@ def _include(stack: TextStack, command: Command) -> None:
     except files.FileError as error:
         raise Mistake(str(error), node) from None
     except UnicodeDecodeError as error:
-        message = f"'{node.value.decode()}': byte {error.start} is not UTF-8 text"
-        raise Mistake(message, node) from None
+        _report_byte(stack, name, command, error)
+        raise AlreadyReported from None
     caller = command.caller("included from here")
     # An `.include` in the included file starts from the folder of the run's source, as in GNU as.
     source = SourceText(text, printable_name(name), command.line.source.folder, caller)
     folders.included.setdefault((source.name, len(stack.state.symbols.table.scopes) - 1), source)
     stack.include(source, caller)
+
+
+def _report_byte(stack: TextStack, name: str, command: Command, error: UnicodeDecodeError) -> None:
+    """Report the byte of the included file `name` that is not UTF-8, at its place in this file."""
+    before = error.object[: error.start].decode("utf-8-sig")
+    start = before.rfind("\n") + 1
+    rest = error.object[error.start :].decode(errors="replace")
+    caller = command.caller("included from here")
+    source = SourceText(before + rest, printable_name(name), None, caller)
+    line = LogicalLine(source, start, before[start:] + rest.split("\n", 1)[0])
+    place = len(before) - start, len(before) - start + 1
+    stack.state.report.mistake(line, Mistake(f"byte {error.start} is not UTF-8 text", place))
 
 
 # fmt: off

@@ -7,6 +7,6 @@
         .include "../../../README.md"     #! error 18-38: '../../../README.md' leads out of the source's folder and the -I folders
         .include "/etc/passwd"            #! error 18-31: '/etc/passwd' is absolute; files are named from the source's folder on
         .include "include"                #! error 18-27: 'include' is a folder
-        .include "include/latin1.inc"     #! error 18-38: 'include/latin1.inc': byte 5 is not UTF-8 text
+        .include "include/latin1.inc"     #! error include/latin1.inc:1:6-7: byte 5 is not UTF-8 text
         .include ""                       #! error 18-20: the name of a file is empty or holds a zero byte
         .include "\xff"                   #! error 18-24: the name of a file is UTF-8 text
