@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from macaw.asm.arguments import OperandText
-from macaw.asm.directive import wrong_operands
+from macaw.asm.directive import symbol_of, wrong_operands
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake, Name, Text
 from macaw.asm.text_directive import TextDirective, statement_of
@@ -37,10 +37,11 @@ def _number(compare: Callable[[int, int], bool], stack: TextStack, command: Comm
 
 def _is_defined(expected: bool, stack: TextStack, command: Command) -> bool:
     statement = statement_of(stack, command)
-    if len(statement.operands) != 1 or not isinstance(statement.operands[0], Name):
+    if len(statement.operands) != 1 or not isinstance(statement.operands[0], Name | Text):
         raise wrong_operands(statement, f"{command.name.text} NAME")
     stack.state.effects += 1
-    return (stack.state.scope.used_symbol(statement.operands[0].text) is not None) == expected
+    name = symbol_of(statement.operands[0])
+    return (stack.state.scope.used_symbol(name.text) is not None) == expected
 
 
 def _is_blank(expected: bool, stack: TextStack, command: Command) -> bool:

@@ -25,6 +25,7 @@ from macaw.asm.syntax import (
     QuotedName,
     Slice,
     Text,
+    quoted_name,
     walk,
 )
 from macaw.isa import memory_map
@@ -258,6 +259,8 @@ class ExpressionContext:
     def call(self, node: Call) -> Value:
         first = node.arguments[0]
         if node.function == "sizeof":
+            if isinstance(first, Text):
+                first = quoted_name(first)
             if not isinstance(first, Name | Indexed):
                 raise Mistake("sizeof takes a symbol, or a part of one", first)
             self.note_use(first)

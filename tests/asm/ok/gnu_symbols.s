@@ -15,7 +15,13 @@ chosen: ret
         nop
         .globl  "a name"
         "a number" = 7
-        .word   "a name", "a number"
+        .word   "a name", "a number", sizeof("a name")
+        .ifdef  "a number"
+        .byte   1, 0, 0, 0
+        .endif
+        .ifndef "another number"
+        .byte   2, 0, 0, 0
+        .endif
         .set    n, 1
         .eqv    twice, 2 * n
         here == . - 4
@@ -29,5 +35,6 @@ chosen: ret
         .type   room, "object"
         .end
 #! bytes .text.cp 37050000 97000000 e7808000 67800000
-#! bytes .text.cp 13000000 10000100 07000000
-#! bytes .text.cp 02000000 1c000100 0a000000 24000100
+#! bytes .text.cp 13000000 10000100 07000000 28000000
+#! bytes .text.cp 01000000 02000000
+#! bytes .text.cp 02000000 28000100 0a000000 30000100
