@@ -51,8 +51,12 @@ def is_expanded(symbol: Definition) -> bool:
 
 
 def is_written(symbol: Definition) -> bool:
-    """Return whether the symbol's name is in its source line. A symbol of `-D` has no such line."""
-    return symbol.line.text[symbol.start : symbol.end] == symbol.name
+    """Return whether the symbol's name is in its source line, with or without quotes.
+
+    A symbol of `-D` has no such line.
+    """
+    written = symbol.line.text[symbol.start : symbol.end]
+    return written in (symbol.name, f'"{symbol.name}"')
 
 
 def macro_text(macro: Macro) -> str:

@@ -13,6 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 from macaw.asm import parser_tables
 from macaw.asm.literals import WORD, unescape, wrap
 from macaw.asm.syntax import (
+    BRACKETS,
     NO_END,
     Binary,
     Call,
@@ -266,6 +267,7 @@ def parse(line: str) -> Statement:
 # Tokens with which an operand begins, and what other assemblers write in its place.
 _BEGINS = ("NAME", "INTEGER", "STRING", "CHARACTER", "REAL", "LOCAL", "FUNCTION")
 _HABITS = (
+    (re.compile(r"%(pcrel_)?(hi|lo)\b"), BRACKETS),
     (re.compile(r"%[a-z]+[0-9]"), "write registers without '%'"),
     (re.compile(r"\["), "an address is written 4(sp)"),
 )

@@ -14,7 +14,9 @@ from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Core
 
 # `NAME =` in a line that cannot be parsed; and characters that cannot end a statement.
-_ASSIGNMENT = lazy_pattern(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
+_ASSIGNMENT = lazy_pattern(
+    r"""(?:\s*[\w.$]+\s*:)*\s*(?:([A-Za-z_.$][\w.$]*)|"([^"\\]+)")\s*=(?!=)""", re.ASCII
+)
 _DANGLING = lazy_pattern(r"""[^\w.$):\]"']*$""", re.ASCII)
 _PARAMETER = lazy_pattern(r"\\[\w.$]+", re.ASCII)
 _GUESS = lazy_pattern(r"did you mean '([^']+)'\?")
@@ -38,7 +40,7 @@ _ELSEWHERE = {
 def assigned_symbol(text: str) -> Name | None:
     """Return the symbol that a wrong line should set; None if the line is no assignment."""
     match = _ASSIGNMENT.match(text)
-    return None if match is None else Name(*match.span(1), match[1])
+    return None if match is None else Name(*match.span(match.lastindex or 0), match[1] or match[2])
 
 
 def parsable_start(text: str, end: int) -> Statement:

@@ -14,7 +14,8 @@ from typing import Any
 from macaw.isa.lazy_dataclass import dataclass
 
 # Texts of mistakes for which the editor offers an edit.
-DOUBLE_QUOTES = "write a string in double quotes"
+DOUBLE_QUOTES = "'a' is one character; write a string in double quotes"
+BRACKETS = "write the value in brackets, as in %hi(value)"
 NO_END = "a string without its end"
 
 

@@ -32,6 +32,7 @@ AnyDirective = Directive | PartDirective | TextDirective | CoreDirective
 
 _FILE = re.compile(r'"(?:FILE|file)(\.\w+)?"')
 _NAMED = re.compile(r"(\w+)=")
+_NAME = re.compile(words.terminal("NAME"))
 _DEVICE, _SECTION, _AT = ".device", ".section", "at="
 _MOST_FILES = 500  # files and folders that are suggested
 _ADDRESS_BITS = 32  # bits of an immediate that can be any address
@@ -125,7 +126,7 @@ def _statements(view: FileView, core: Core | None) -> Iterator[Suggestion]:
 
 
 def _visible(view: FileView) -> Iterator[tuple[str, Definition]]:
-    r"""Yield the symbols that a user can write.
+    r"""Yield the symbols that a user can write, by the texts that a user writes.
 
     Symbols that the assembler or a macro (with `\@`) has made are left out.
     """
@@ -138,7 +139,7 @@ def _visible(view: FileView) -> Iterator[tuple[str, Definition]]:
         else:
             is_known = explanations.is_written(symbol)
         if is_known:
-            yield name, symbol
+            yield name if _NAME.fullmatch(name) else f'"{name}"', symbol
 
 
 def _symbols(

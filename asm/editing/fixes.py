@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from macaw.asm.diagnostics import Diagnostic, Span
+from macaw.asm.editing import cursor
+from macaw.asm.editing.completion import directives
 from macaw.asm.editing.file_view import FileView
 from macaw.asm.recovery import suggested_word
-from macaw.asm.syntax import DOUBLE_QUOTES, NO_END
+from macaw.asm.syntax import BRACKETS, DOUBLE_QUOTES, NO_END
 
 _MAX_COLUMN = 1 << 32  # after the end of any line
 _QUOTED = re.compile(r"'([^']+)'")
@@ -68,7 +70,8 @@ def _of_mark(view: FileView, item: Diagnostic) -> Iterator[Fix]:
     if item.span.file != view.file.name or not _line(view, item.span):
         return  # the span is in a text that the assembler made, or in another file
     if item.hint == DOUBLE_QUOTES:
-        yield from _quotes(view, item)
+        if _takes_strings(view, item.span):
+            yield from _quotes(view, item)
     elif item.message == NO_END:
         end = len(_line(view, item.span).rstrip()) + 1
         yield Fix("Insert '\"'", replace(item.span, column=end, end_column=end), '"', item)
@@ -76,6 +79,8 @@ def _of_mark(view: FileView, item: Diagnostic) -> Iterator[Fix]:
         mark = match["separator"] or match["closing"]
         yield Fix(f"Insert '{mark}'", replace(item.span, end_column=item.span.column), mark, item)
     elif (match := _TOO_MUCH.match(item.message)) and match["mark"] in _MARKS:
+        if item.hint == BRACKETS:
+            return  # the `%` is right
         yield Fix(f"Remove '{match['mark']}'", item.span, "", item)
 
 
@@ -87,6 +92,14 @@ def _quotes(view: FileView, item: Diagnostic) -> Iterator[Fix]:
             text = f'"{match[1]}"'
             span = replace(item.span, column=start, end_column=end)
             yield Fix(f"Change {match[0]} to {text}", span, text, item)
+
+
+def _takes_strings(view: FileView, span: Span) -> bool:
+    """Return whether the statement at `span` is a directive whose operands can be strings."""
+    tokens, offset = view.file.tokens, view.offset(span.line, span.column)
+    head = cursor.at(tokens, offset).head
+    row = directives(view.core_at(offset)).get(head)
+    return row is not None and '"' in row.syntax
 
 
 def _line(view: FileView, span: Span) -> str:

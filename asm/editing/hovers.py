@@ -7,10 +7,17 @@ from dataclasses import dataclass
 
 from macaw.asm import explanations
 from macaw.asm.diagnostics import Span
-from macaw.asm.editing import cursor, signatures
+from macaw.asm.editing import cursor, occurrences, signatures
 from macaw.asm.editing.completion import directives
 from macaw.asm.editing.file_view import FileView, label_number
-from macaw.asm.editing.source_tokens import COMMENT_TEXT, HEADS, STRING_TEXT, Token
+from macaw.asm.editing.source_tokens import (
+    COMMENT_TEXT,
+    HEADS,
+    STRING_TEXT,
+    Token,
+    TokenLine,
+    quoted_name,
+)
 from macaw.asm.expressions import ROWS as FUNCTION_ROWS
 from macaw.isa import manual
 from macaw.isa.model import Core
@@ -41,7 +48,7 @@ def hover(view: FileView, line: int, column: int) -> Hover | None:
         here = signatures.active_operands(core, rows, place_after)
         explained = explanations.operand_text(token.text, rows, is_named, here)
     if explained is None:
-        explained = _explain_symbol(view, token.text)
+        explained = _explain_symbol(view, _symbol_at(view, *place))
     if explained is None:
         explained = _explain_function(token.text)
     return None if explained is None else Hover(explained, view.token_span(*place))
@@ -71,6 +78,18 @@ def _explain_symbol(view: FileView, word: str) -> str | None:
     return f"{explanation}\nDefined in {view.where(explanations.place(symbol))}."
 
 
+def _symbol_at(view: FileView, line: TokenLine, token: Token) -> str:
+    """Return the name of the symbol that a token of a line can mean.
+
+    A string is the name of a symbol if the statement needs a symbol there; else return an empty
+    string.
+    """
+    if not quoted_name(token):
+        return token.text
+    found = occurrences.at(view, line.start + token.start)
+    return found.name if found is not None and found.kind == occurrences.SYMBOLS else ""
+
+
 def _explain_function(word: str) -> str | None:
     row = next((row for row in FUNCTION_ROWS if row.name == word), None)
     return None if row is None else f"{explanations.code(row.syntax)}\n{row.meaning}"
@@ -84,8 +103,8 @@ def definition(view: FileView, line: int, column: int) -> Span | None:
     place = view.token_at(line, column)
     if place is None:
         return None
-    _line, token = place
-    if token.role == STRING_TEXT:
+    token = place[1]
+    if token.role == STRING_TEXT and not _symbol_at(view, *place):
         path = view.path(token.text.strip('"'))
         return None if path is None else Span(str(path), 1, 1, 1)
     if token.role == COMMENT_TEXT:
@@ -93,14 +112,14 @@ def definition(view: FileView, line: int, column: int) -> Span | None:
     local = label_number(token)
     if local is not None:
         return view.local_label(*local, line)
-    return _of_name(view, token)
+    return _of_name(view, *place)
 
 
-def _of_name(view: FileView, token: Token) -> Span | None:
+def _of_name(view: FileView, line: TokenLine, token: Token) -> Span | None:
     macro = view.macro(token.text) if token.role in HEADS else None
     if macro is not None:
         return explanations.macro_place(macro)
-    symbol = view.symbol(token.text)
+    symbol = view.symbol(_symbol_at(view, line, token))
     if symbol is None or view.program.is_from_outside(symbol):
         return None
     return explanations.place(symbol)

@@ -16,6 +16,7 @@ from macaw.asm.editing.file_view import FileView
 from macaw.asm.editing.program import ProgramFile
 from macaw.asm.editing.source_tokens import (
     ARGUMENT,
+    INSTRUCTION,
     LABEL,
     MACRO,
     MARK,
@@ -28,6 +29,7 @@ from macaw.asm.editing.source_tokens import (
     Token,
     TokenLine,
     head_of,
+    quoted_name,
 )
 from macaw.asm.editors import words
 from macaw.asm.symbols import Definition
@@ -40,6 +42,7 @@ SYMBOLS, MACROS, PARAMETERS, KEYWORDS = "symbol", "macro", "parameter", "keyword
 LOCALS, REGISTERS = "local", "register"
 _VALUES = (".irp", ".irpc")  # their first operand is a parameter
 _PURGE = ".purgem"
+_TYPE = ".type"  # its second operand may be a string that is no name
 _WITHOUT_SYMBOLS = (".core", ".device", ".section", ".pushsection", ".setting", ".option")
 _CACHED_LINES = 1 << 14
 
@@ -95,6 +98,20 @@ def defining() -> frozenset[str]:
 
 
 @cache
+def _with_names() -> frozenset[str]:
+    """Return the directives in which a string is the name of a symbol, not a text or a file."""
+    rows = [*DIRECTIVES.values(), *TEXT_DIRECTIVES.values()]
+    texts = (*_WITHOUT_SYMBOLS, *_VALUES, ".macro", _PURGE)
+    return frozenset(
+        row.name
+        for row in rows
+        if not ({'"', "text"} & set(re.findall(r'"|\w+', row.syntax)))
+        and row.syntax != f"{row.name} ..."
+        and row.name not in texts
+    )
+
+
+@cache
 def _name() -> re.Pattern[str]:
     return re.compile(words.terminal("NAME"))
 
@@ -134,6 +151,8 @@ def _in_statement(statement: Sequence[Token]) -> Iterator[Occurrence]:
                 number = token.text.rstrip("bf")
                 end = token.start + len(number)
                 yield Occurrence(LOCALS, number, token.start, end, defines, token.head)
+            elif token.text[0] == '"':
+                yield from _quoted(token, defines)
             else:
                 yield _occurrence(SYMBOLS, token, defines)
         elif token.role == MACRO:
@@ -151,6 +170,19 @@ def _in_statement(statement: Sequence[Token]) -> Iterator[Occurrence]:
         elif token.role == STRING_TEXT:
             is_code = token.head == ".macro" or (head is not None and head.role == MACRO)
             yield from _in_string(token, is_code)
+            is_instruction = head is not None and head.role == INSTRUCTION
+            if is_instruction or token.head == "=" or token.head in _with_names():
+                defines = first and (token.head == "=" or token.head in defining())
+                if first or token.head != _TYPE:
+                    yield from _quoted(token, defines)
+                first = False
+
+
+def _quoted(token: Token, defines: bool) -> Iterator[Occurrence]:
+    """Yield the occurrence of a symbol whose name the source writes in quotes."""
+    name = quoted_name(token)
+    if name:
+        yield _occurrence(SYMBOLS, token, defines)._replace(name=name)
 
 
 def _in_string(token: Token, is_code: bool) -> Iterator[Occurrence]:

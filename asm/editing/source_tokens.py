@@ -156,6 +156,15 @@ def head_of(statement: Sequence[Token]) -> Token | None:
     return next((token for token in statement if token.role in HEADS), None)
 
 
+def quoted_name(token: Token) -> str:
+    """Return the name that a token has in quotes. For any other token, return an empty string.
+
+    A string with a backslash counts as no name.
+    """
+    is_quoted = token.role in (STRING_TEXT, LABEL) and token.text[0] == '"'
+    return token.text[1:-1] if is_quoted and "\\" not in token.text else ""
+
+
 def is_local(token: Token) -> bool:
     """Return whether a token is a use of a local label, such as `1b`."""
     return token.role == LABEL and _LOCAL_USE.fullmatch(token.text) is not None

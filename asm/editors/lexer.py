@@ -34,8 +34,10 @@ NAMED, FUNCTION, LABEL, SYMBOL = Name.Property, Name.Builtin, Name.Label, Name
 ARGUMENT = Name.Variable.Instance  # \x in the body of a macro
 
 _NAME = words.terminal("NAME")
-_LABEL = re.compile(rf"({_NAME}|[0-9]+)(\s*)(:)")
+_QUOTED = r'"(?:[^"\\\n]|\\[^\n])+"'  # a name in quotes
+_LABEL = re.compile(rf"({_NAME}|[0-9]+|{_QUOTED})(\s*)(:)")
 _HEAD = re.compile(_NAME)
+_SET = re.compile(rf"{_QUOTED}(?=[ \t]*=)")
 _ASSIGNED = re.compile(r"[ \t]*=(?!=)")
 _ASSIGNMENT = re.compile(r"[ \t]*==?")  # after the first word of a statement
 _INDEX = r"(?:[ \t]*\[[^\]\n]*\])?"
@@ -145,7 +147,7 @@ class Scan:
             return
         match = _HEAD.match(self.text, at)
         if match is None:
-            self.head = ""
+            self.head = "=" if _SET.match(self.text, at) else ""
             yield self._operand(at)
             return
         word = match[0]

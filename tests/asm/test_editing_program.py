@@ -540,6 +540,13 @@ def test_a_correction_in_an_expansion_changes_the_call() -> None:
     assert list(source.fixes(4, 4)) == []
 
 
+@pytest.mark.parametrize("line", [".word %hi 5", "addi a0, a0, %lo 5", ".byte 'ab'", "li a0, 'ab'"])
+def test_there_is_no_correction_that_leads_to_another_error(line: str) -> None:
+    source = Document(f" .core cp\n {line}\n", "t.s")
+    assert source.diagnostics
+    assert list(source.fixes(1, 2)) == []
+
+
 def test_links_after_lines_without_strings(tmp_path: Path) -> None:
     (tmp_path / "w.npy").write_bytes(b"")
     text = 'nop\n\n.npy "w.npy"\n.asciz "w.npy"; .npy "w.npy"\n'

@@ -217,3 +217,52 @@ def test_in_brackets_of_a_function_symbols_are_suggested(
     document = Document(f" .core cp\nhere: nop\n{line}", "t.s")
     words = {x.word for x in document.completions(3, len(line) + 1).items}
     assert ("a1" in words, "here" in words) == (registers, symbols)
+
+
+QUOTED = """\
+        .core   cp
+"a b":  nop
+        .word   "a b", sizeof("a b")
+        la      a0, "a b"
+        .type   "a b", "object"
+"k k" = 4
+        .set    "q q", "k k"
+        .if     "k k" == 4
+        .ascii  "k k", "a b", "--"
+        .endif
+        .ifdef  "q q"
+        lw      a0, "k k"(a1)
+        .endif
+plain:  .word   "plain"
+"""
+
+
+def test_names_in_quotes_are_names() -> None:
+    """Hover, definition, references and renaming find them; strings of texts are no names."""
+    source = Document(QUOTED, "t.s")
+    assert not source.diagnostics
+    places = {
+        "a b": ["2:1-6", "3:17-22", "3:31-36", "4:21-26", "5:17-22"],
+        "k k": ["6:1-6", "7:24-29", "8:17-22", "12:21-26"],
+        "q q": ["7:17-22", "11:17-22"],
+        "plain": ["14:1-6", "14:17-24"],
+    }
+    for name, expected in places.items():
+        for place in expected:
+            line, column = (int(x) for x in place.split("-")[0].split(":"))
+            hover, definition = source.hover(line, column + 2), source.definition(line, column + 2)
+            assert hover is not None
+            assert f"{name}: " in hover.text
+            assert definition is not None
+            spans = [x.span for x in source.references(line, column + 2)]
+            assert definition == spans[0]
+            assert [f"{x.line}:{x.column}-{x.end_column}" for x in spans] == expected
+            assert source.rename(line, column + 2, "new") == {"t.s": spans}
+    assert source.hover(9, 19) is None
+    assert source.references(5, 25) == []
+    assert {x.name for entry in source.outline() for x in entry.children} == set(places)
+    words = [x.word for x in source.completions(3, 17).items]
+    assert {'"a b"', '"k k"', "plain"} <= set(words)
+    nop = source.hover(2, 9)
+    assert nop is not None
+    assert nop.text.startswith("```text\nnop")

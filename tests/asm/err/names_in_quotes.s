@@ -10,3 +10,5 @@
 "any letters, é and %": nop
         j       "any letters, é and %"
 fine:   nop
+"a number" = )                            #! error 14-15: unexpected ')', expected an operand
+        .word   "a number"

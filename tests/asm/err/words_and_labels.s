@@ -11,4 +11,4 @@ start                                     #! error 6-7: expected ':' after the l
         .nothing 5 @ (                    #! error 9-17: unknown directive '.nothing' | did you mean '.string'?
         li      a0, FFh                   #! error 21-24: undefined symbol 'FFh' | a hexadecimal number is written 0xFF
         csrr    a0, mstatus               #! error 21-28: no CSR is called 'mstatus' | there are cycle, time, instret, cycleh, timeh, instreth, mhartid, trace_mode, trace_begin, trace_num, trace_step, trace_overhead, ...; any other by its number
-        .asciz  'hello'                   #! error 19-20: expected ',' before 'ello' | write a string in double quotes
+        .asciz  'hello'                   #! error 19-20: expected ',' before 'ello' | 'a' is one character; write a string in double quotes
