@@ -270,12 +270,16 @@ class Layout:
 
 
 def _place_areas(plan: SectionPlan, position: int) -> int:
-    """Place a section's areas after each other, beginning at `position`; return their end."""
+    """Place a section's areas after each other, beginning at `position`; return their end.
+
+    A section without bytes takes no place: it ends at `position`.
+    """
     plan.align = max(plan.align, *(area.align for area in plan.areas))
+    begin = position
     position += -position % plan.align
     for area in plan.areas:
         if area.size:
             position += -position % area.align
         area.base = area.load_base = position
         position += area.size
-    return position
+    return position if any(area.size for area in plan.areas) else begin

@@ -59,6 +59,13 @@ def test_random_cp_programs_come_back(source: str) -> None:
     there_and_back(source)
 
 
+def test_an_empty_part_takes_no_place() -> None:
+    """The disassembly cannot show an empty part, so that the part must not move other sections."""
+    there_and_back(
+        " .data\n .byte 1\n .lcomm room, 2\n .core vc\n .align 4\nhere:\n .core cp\n nop\n"
+    )
+
+
 @properties
 @given(sources.pe_source())
 def test_random_pe_programs_come_back(source: str) -> None:
