@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,26 +11,41 @@ from typing import Any
 from macaw.asm import files
 from macaw.asm.diagnostics import printable_name
 from macaw.asm.report import Report
-from macaw.asm.source import LogicalLine, Source, SourceText
+from macaw.asm.source import CHARACTER, COMMENT, STRING, LogicalLine, Source, SourceText
 from macaw.asm.syntax import Mistake, Name, Text
 from macaw.isa import reading, registry
 from macaw.isa.config import ConfigError, Configuration, check_field, load, presets, settings
 from macaw.isa.lazy_pattern import lazy_pattern
 
 DEFAULT_DEVICE = "base"
-_OF_MACAW = lazy_pattern(r"(?:^|[;:])[ \t]*\.(?:core|device)\b", re.MULTILINE)
+_OF_MACAW = lazy_pattern(r"(?:^|[;:]|\*/)[^\S\n]*(\.(?:core|device))\b", re.MULTILINE)
+_NO_CODE = lazy_pattern(f"{COMMENT}|{STRING}|{CHARACTER}")
 _MACRO = lazy_pattern(r"\.macro[ \t]+([\w.$]+)")
-_WORD = lazy_pattern(r"(?:^|[;:])[ \t]*([A-Za-z_.][\w.]*)(?![\w.]*[ \t]*[:=])", re.MULTILINE)
+_WORD = lazy_pattern(r"(?:^|[;:]|\*/)[^\S\n]*([A-Za-z_.][\w.]*)(?![\w.]*[ \t]*[:=])", re.MULTILINE)
 
 
 def is_gnu_source(text: str) -> bool:
     """Return whether a source has code for the control core, but no `.core` and no `.device`."""
-    if _OF_MACAW.search(text):
+    if any(_are_code(text, _OF_MACAW.finditer(text))):
         return False
     control = registry.control()
     code = {".text", *control.rows, *(row.name for row in control.directives)}
     code.difference_update(_MACRO.findall(text))
-    return any(match[1] in code for match in _WORD.finditer(text))
+    found = (match for match in _WORD.finditer(text) if match[1] in code)
+    return any(_are_code(text, found))
+
+
+def _are_code(text: str, found: Iterable[re.Match[str]]) -> Iterator[bool]:
+    """Yield, for each word in group 1, whether it is outside of comments and strings."""
+    position = 0  # no comment or string contains this place
+    for match in found:
+        word = match.start(1)
+        while position < word and (item := _NO_CODE.search(text, position, word)):
+            whole = _NO_CODE.match(text, item.start())  # `item` may end at `word`
+            assert whole is not None
+            position = whole.end()
+        yield position <= word
+        position = max(position, word)
 
 
 class DeviceChoice:

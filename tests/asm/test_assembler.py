@@ -224,3 +224,24 @@ def test_statements_before_the_first_core_need_the_option_gnu() -> None:
         with pytest.raises(AssemblyError, match="'nop' is in no part"):
             make([source])
     assert len(analyse([source]).state.report.diagnostics()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "section"),
+    [
+        ("/*\n add some numbers\n*/\n .byte 1\n", ".data"),
+        (" .byte 1  # the sum: add x\n", ".data"),
+        (" .byte 1  // the sum; add x\n", ".data"),
+        (' .ascii "say: add"\n', ".data"),
+        ("/* code */ nop\n", ".text.cp"),
+        ("/*\n.core vc\n*/\n nop\n", ".text.cp"),
+        ("/* code */ .core vc\n nop\n", ".text.vc"),
+        (" .byte ':'; nop\n", ".text.cp"),
+        ("\f nop\n", ".text.cp"),
+    ],
+)
+def test_comments_and_strings_are_no_code(text: str, section: str) -> None:
+    """They do not decide whether a source without `.core` is code for cp."""
+    sections = {item.name for item in assemble(Source(text, "a.s")).sections}
+    assert section in sections
+    assert not {".data", ".text.vc"} & (sections - {section})
