@@ -77,16 +77,16 @@ class FileView:
         """Return the latest definition of a symbol; None if there is none."""
         return next(filter(None, (scope.find(name) for scope in self.scopes)), None)
 
-    def local_label(self, number: int, forward: bool, line: int) -> Span | None:
-        """Return the span of the local label to which a use in a line refers.
+    def local_label(self, number: int, forward: bool, use: Span) -> Span | None:
+        """Return the span of the local label to which a use at a span refers.
 
         If `number` is 1, the use is `1f` if `forward`, else `1b`.
         """
         spans = [explanations.place(item) for _x, item in self.scopes[0].numbered.get(number, [])]
         here = [span for span in spans if span.file == self.file.name]
         if forward:
-            return min((x for x in here if x.line > line), key=by_line, default=None)
-        return max((x for x in here if x.line <= line), key=by_line, default=None)
+            return min((x for x in here if by_line(x) > by_line(use)), key=by_line, default=None)
+        return max((x for x in here if by_line(x) < by_line(use)), key=by_line, default=None)
 
     def macro(self, word: str) -> Macro | None:
         """Return the macro that a word calls; None if there is none or the word is a directive."""

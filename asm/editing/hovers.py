@@ -111,7 +111,7 @@ def definition(view: FileView, line: int, column: int) -> Span | None:
         return None
     local = label_number(token)
     if local is not None:
-        return view.local_label(*local, line)
+        return view.local_label(*local, view.token_span(*place))
     return _of_name(view, *place)
 
 

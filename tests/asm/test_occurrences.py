@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import pytest
 
+from macaw.asm.diagnostics import Span
 from macaw.asm.editing import occurrences
 from macaw.asm.editing.document import Document
 from macaw.asm.editing.renaming import RenameError
@@ -266,3 +267,10 @@ def test_names_in_quotes_are_names() -> None:
     nop = source.hover(2, 9)
     assert nop is not None
     assert nop.text.startswith("```text\nnop")
+
+
+def test_local_labels_in_one_line() -> None:
+    source = Document(" .core cp\n1: j 1f; 1: j 1b; nop\n j 1b\n1: nop\n", "t.s")
+    places = [(2, 6), (2, 16), (3, 4)]
+    assert [source.definition(*place) for place in places] == [Span("t.s", 2, 10, 11)] * 3
+    assert source.definition(4, 1) is None
