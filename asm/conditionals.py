@@ -40,8 +40,8 @@ def _is_defined(expected: bool, stack: TextStack, command: Command) -> bool:
     if len(statement.operands) != 1 or not isinstance(statement.operands[0], Name | Text):
         raise wrong_operands(statement, f"{command.name.text} NAME")
     stack.state.effects += 1
-    name = symbol_of(statement.operands[0])
-    return (stack.state.scope.used_symbol(name.text) is not None) == expected
+    name, scope = symbol_of(statement.operands[0]).text, stack.state.scope
+    return (scope.used_symbol(name) is not None or name in scope.common) == expected
 
 
 def _is_blank(expected: bool, stack: TextStack, command: Command) -> bool:

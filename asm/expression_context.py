@@ -105,6 +105,9 @@ class ExpressionContext:
         symbol = self.scope.find(node.text)
         if symbol is None or symbol.is_label:
             return None
+        is_own, is_number = node.text in self.scope.symbols, isinstance(symbol.value, int)
+        if not (is_own and is_number) and (symbol.is_weak or not (is_own or is_number)):
+            return None  # a later definition may replace this one
         symbol.is_used = True
         self._borrow(symbol)
         if isinstance(symbol.value, int):

@@ -81,6 +81,7 @@ def declare_common(context: StatementContext, statement: Statement) -> None:
     size, align = _size_and_align(context, statement)
     item = CommonSymbol(name.text, context.scope, context.line, name.start, name.end, size, align)
     context.state.commons.append(item)
+    context.scope.common.add(name.text)
 
 
 def declare_local_common(parts: CoreParts, context: StatementContext, statement: Statement) -> None:

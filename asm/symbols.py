@@ -140,6 +140,7 @@ class Scope:
     numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
     weak: set[str] = field(default_factory=set)
     local: set[str] = field(default_factory=set)  # names in `.local` lines
+    common: set[str] = field(default_factory=set)  # names in `.comm` lines
     # Symbols of other files whose numbers lines of this file have used, while it was read.
     borrowed: dict[str, Definition] = field(default_factory=dict)
     is_compiled: bool = False  # a compiler wrote the file, whose unused labels cause no warnings

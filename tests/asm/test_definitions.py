@@ -115,6 +115,34 @@ def test_a_place_is_a_label_of_one_file(use: str) -> None:
     assert not messages(first, f" .data\n{own}{use}\n")
 
 
+@pytest.mark.parametrize("own", ["{0}: .word 9", " .set {0}, 9", " .local {0}\n .comm {0}, 4"])
+@pytest.mark.parametrize("place", ["place", "place + 4"])
+@pytest.mark.parametrize("export", [" .global n", " .weak n"])
+def test_an_own_symbol_has_priority_over_an_address_of_another_file(
+    export: str, place: str, own: str
+) -> None:
+    """As in GNU as and ld, also if the other file gives the address by `.set`."""
+    first = f" .data\n{export}\nplace: .word 1, 2\n .set n, {place}\n"
+    second = " .data\n .word {0}, {0} + 4\n" + own + "\n"
+    found = data_words(first, second.format("n"))
+    assert found == data_words(first, second.format("other"))
+
+
+@pytest.mark.parametrize("use", [" .word n", " .byte n, 0, 0, 0", " .set m, n\n .word m"])
+def test_a_strong_number_has_priority_over_a_weak_one_of_an_earlier_file(use: str) -> None:
+    weak, strong = " .data\n .weak n\n .set n, 5\n .set n, 6\n", " .data\n .global n\n .set n, 7\n"
+    assert data_words(weak, f" .data\n{use}\n", strong) == [7]
+    assert data_words(weak, f" .data\n{use}\n .global n\n .set n, 7\n") == [7]
+    assert data_words(weak, f" .data\n{use}\n .set n, 8\n") == [8]
+    assert data_words(weak, f" .data\n{use}\n") == [6]
+
+
+def test_a_strong_label_has_priority_over_a_weak_address() -> None:
+    weak = " .data\nd: .word 7\n .weak n\n .set n, d + 4\n .word n\n"
+    assert data_words(weak, " .data\n .global n\nn: .word 1\n") == [7, 0x80000008, 1]
+    assert data_words(weak) == [7, 0x80000004]
+
+
 def data_words(*texts: str) -> list[int]:
     """The words of .data that files together give; the first one assembles to none."""
     program = assemble(

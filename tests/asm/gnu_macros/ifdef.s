@@ -25,3 +25,11 @@ label:  .word later, other
         .endif
 after = 3
 other = 4
+        .comm common, 4
+        .lcomm own, 4
+        .weak no_definition
+        .irp name, common, own, no_definition
+        .ifdef \name
+        .ascii "\name"
+        .endif
+        .endr
