@@ -12,7 +12,6 @@ from macaw.isa.lazy_pattern import lazy_pattern
 
 # Names that the grammar accepts without quotes.
 _NAME = lazy_pattern(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")
-_QUOTABLE = lazy_pattern(r"[ !#-\[\]-~]+")  # characters that need no escape in quotes
 _TYPES = {"func": "function", "object": "object", "notype": "notype"}  # as GNU as names them
 INDENT = " " * columns.STATEMENT
 
@@ -51,7 +50,7 @@ class Names:
         """
         name = original
         is_plain = _NAME.fullmatch(name) is not None
-        if not is_plain and not _QUOTABLE.fullmatch(name):
+        if not is_plain and not (name and name.isprintable()):
             name, is_plain = re.sub(r"[^A-Za-z0-9_.$]|^\.?[0-9]", "_", name) or "_", True
         number = 1
         base = name
@@ -59,7 +58,7 @@ class Names:
             number += 1
             name = f"{base}.{number}"
         self._taken.add(name)
-        written = name if is_plain else f'"{name}"'
+        written = name if is_plain else '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
         if name != original:
             self.notes.append(f"# {written} is called {original!r} in the file")
         return written

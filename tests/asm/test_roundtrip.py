@@ -66,6 +66,15 @@ def test_an_empty_part_takes_no_place() -> None:
     )
 
 
+def test_names_in_quotes_come_back() -> None:
+    names = ["é", "a b", r"a\"b", r"\\", r"\\\"", "7", "a:b", "#;//", "add"]
+    lines = "".join(f'"{name}": .word "{name}"\n .global "{name}"\n' for name in names)
+    text = there_and_back(f" .core cp\n{lines}")
+    assert "is called" not in text
+    for name in names[:-1]:
+        assert f'\n"{name}":\n' in text
+
+
 @properties
 @given(sources.pe_source())
 def test_random_pe_programs_come_back(source: str) -> None:
