@@ -195,9 +195,9 @@ class SourceFolders:
         path = Path(source)
         self.read.append(str(path))
         try:
-            text = reading.read(path, reading.MOST_SOURCE).decode("utf-8-sig")
+            text = _decoded(reading.read(path, reading.MOST_SOURCE))
         except UnicodeDecodeError as error:
-            before = error.object[: error.start].decode()
+            before = _decoded(error.object[: error.start])
             report.at_file(str(source), f"byte {error.start} is not UTF-8 text", before)
             return None
         except reading.UnreadableError as error:
@@ -225,4 +225,12 @@ class SourceFolders:
         The file may have at most `limit` bytes.
         """
         edited = self._text_of(path)
-        return files.read(path, limit).decode("utf-8-sig") if edited is None else edited
+        return _decoded(files.read(path, limit)) if edited is None else edited
+
+
+def _decoded(data: bytes) -> str:
+    """Return the text of a file without its byte order mark. Raises `UnicodeDecodeError`.
+
+    The codec `utf-8-sig` does not count the mark in the place of a wrong byte.
+    """
+    return data.decode().removeprefix("\ufeff")

@@ -190,7 +190,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert found == {
         "none.s": (1, 1, "cannot read the file: No such file or directory"),
         "latin.s": (1, 11, "byte 10 is not UTF-8 text"),
-        "latin2.s": (2, 12, "byte 20 is not UTF-8 text"),
+        "latin2.s": (2, 12, "byte 23 is not UTF-8 text"),
         tmp_path.name: (1, 1, "cannot read the file: Is a directory"),
         "good.s": (2, 7, "256 is out of range, -128 to 255"),
     }
