@@ -6,14 +6,16 @@ which slices start according to the records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.core import Core
+from macaw.emu.core import Core, Event
 from macaw.emu.device import Device
+from macaw.emu.system import Startable
 from macaw.isa.model import Queue
 from macaw.profiling.model import Series, Slice, Track
 from macaw.profiling.recording import Job
@@ -48,12 +50,20 @@ def replay_run(
     for time in sorted({*stops, *samples, *(begin + 1 for begin in stops)}):
         if not again and time not in stops and time not in samples:
             continue
-        device.run(until=time)
+        idle = [device.cores[name] for name in {x.core for x in again}]
+        with _first_instructions([core for core in idle if isinstance(core, Startable)]) as started:
+            device.run(until=time)
         if device.stopped is not None:
             break
         watch(time)
         for item in again:
-            names[item.core, item.first] = current_instruction(device, device.cores[item.core])
+            core = device.cores[item.core]
+            address = started.get(item.core)
+            names[item.core, item.first] = (
+                current_instruction(device, core)
+                if address is None
+                else _named(device, core, "", address)
+            )
         again = []
         for item in stops.get(time, ()):
             core = device.cores[item.core]
@@ -91,10 +101,38 @@ def current_instruction(device: Device, core: Core) -> Name:
     """
     core.sync()
     what, address = core.current()
-    if address is None:
-        return what, ""
+    return (what, "") if address is None else _named(device, core, what, address)
+
+
+def _named(device: Device, core: Core, what: str, address: int) -> Name:
+    """Return a text and the source position of the instruction at `address`.
+
+    The text is `what` or, if `what` is empty, the source line or the disassembled instruction.
+    """
     line = find_line(device, core, address)
     return what or line.text or disassemble(device, core, address), line.place
+
+
+@contextmanager
+def _first_instructions(cores: Sequence[Core]) -> Iterator[dict[str, int]]:
+    """Yield a mapping from a core's name to the first instruction that it announces in the block.
+
+    A core that another core starts can execute an instruction in the same cycle. So an idle core
+    shows this instruction neither before the cycle nor after it.
+    """
+    first: dict[str, int] = {}
+
+    def hear(event: Event) -> None:
+        if event.kind == "instruction":
+            first.setdefault(event.core.name, int(event.values["address"]))
+
+    for core in cores:
+        core.listeners.append(hear)
+    try:
+        yield first
+    finally:
+        for core in cores:
+            core.listeners.remove(hear)
 
 
 # Queues ----------------------------------------------------------------------------------------

@@ -350,3 +350,44 @@ def test_a_slice_that_is_looked_at_alone_has_its_own_name(core: str) -> None:
     for item in slices[2:12]:
         names, _ = replay.replay_run(job, [item], cycles=10**6)
         assert names == {(item.core, item.first): (item.name, item.place)}
+
+
+STARTED = {
+    "vc": """
+        .core   vc
+first:  li      a0, 7
+        li      a1, 8
+        li      a0, 0
+        li      a7, 93
+        ecall
+""",
+    "fim": """
+        .core   fim, island=0
+first:  .block  banks=0
+          mmr   op, mul
+          mmr   arrange, dot
+        end
+""",
+    "nnp": """
+        .core   nnp
+first:  v_rd    Dram, 0
+        v_wr    InitialVrf, 0
+        v_rd    Dram, 4
+        v_wr    InitialVrf, 1
+        end_chain
+""",
+}
+
+
+@pytest.mark.parametrize("core", STARTED)
+def test_the_first_instruction_of_a_started_core_has_its_own_name(core: str) -> None:
+    """A core may execute it in the cycle in which cp starts the core; the next one had its name."""
+    program = api.assemble(Source(STARTED[core], "first.s"))
+    found = profile(program, {}, ProfileOptions(findings=False))
+    slices = next(item for item in found.tracks if item.row == core and item.slices).slices
+    first, second = (next(x for x in slices if x.first == number) for number in (0, 1))
+    lines = STARTED[core].splitlines()
+    place = next(number for number, line in enumerate(lines, 1) if line.startswith("first:"))
+    place += core == "fim"  # its first line only describes the block
+    assert first.place == f"first.s:{place}"
+    assert second.place == f"first.s:{place + 1 + (core == 'nnp')}"
