@@ -34,10 +34,9 @@ NAMED, FUNCTION, LABEL, SYMBOL = Name.Property, Name.Builtin, Name.Label, Name
 ARGUMENT = Name.Variable.Instance  # \x in the body of a macro
 
 _NAME = words.terminal("NAME")
-_QUOTED = r'"(?:[^"\\\n]|\\[^\n])+"'  # a name in quotes
-_LABEL = re.compile(rf"({_NAME}|[0-9]+|{_QUOTED})(\s*)(:)")
+_LABEL = re.compile(rf"({_NAME}|[0-9]+|{words.QUOTED})(\s*)(:)")
 _HEAD = re.compile(_NAME)
-_SET = re.compile(rf"{_QUOTED}(?=[ \t]*=)")
+_SET = re.compile(rf"{words.QUOTED}(?=[ \t]*=)")
 _ASSIGNED = re.compile(r"[ \t]*=(?!=)")
 _ASSIGNMENT = re.compile(r"[ \t]*==?")  # after the first word of a statement
 _INDEX = r"(?:[ \t]*\[[^\]\n]*\])?"

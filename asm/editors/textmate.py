@@ -26,6 +26,7 @@ def grammar() -> Mapping[str, Any]:
         "patterns": [
             {"include": "#comment"},
             _rule(rf"({_NAME}|[0-9]+)\s*(:)", _LABEL, "punctuation.separator"),
+            _rule(rf"({words.QUOTED})\s*(:)", "string.quoted.double", "punctuation.separator"),
             *_heads(),
         ],
         "repository": {"comment": {"patterns": _comments()}, "operand": {"patterns": _operands()}},
@@ -66,7 +67,7 @@ def _heads() -> list[dict[str, Any]]:
     directives = words.directives().union(*(core.directives for core in words.every().values()))
     return [
         _statement(rf"({_NAME})(?=\s*=)", "variable.other.constant"),
-        _statement(r'("(?:\\.|[^"\\])*")(?=\s*=)', "string.quoted.double"),
+        _statement(rf"({words.QUOTED})(?=\s*=)", "string.quoted.double"),
         _move(),
         _statement(_one_of(directives), "keyword.control.directive"),
         *mnemonics,

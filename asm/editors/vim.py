@@ -92,7 +92,8 @@ def _statements() -> list[str]:
         " nextgroup=macawOperands",
         # The last match that fits has precedence: a label, then an assignment.
         f"syntax match macawAssigned /{_NAME}\\ze[ \\t]*=/ nextgroup=macawOperands",
-        r'syntax match macawQuoted /"\%(\\.\|[^"\\]\)*"\ze\s*[:=]/ nextgroup=macawOperands',
+        r'syntax match macawQuoted /"\%(\\.\|[^"\\]\)*"\ze\s*=/ nextgroup=macawOperands',
+        r'syntax match macawQuoted /"\%(\\.\|[^"\\]\)*"\s*:/',
         f"syntax match macawLabel /\\%({_NAME}\\|[0-9]\\+\\)\\s*:/",
         # An instruction written as a move: registers, indices in brackets, functions.
         f"syntax match macawMoved /{_NAME}\\ze\\%([ \\t]*\\[[^]]*\\]\\)\\?[ \\t]*{columns.ARROW}/"

@@ -14,6 +14,7 @@ from macaw.isa.kinds import Kind
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 
+QUOTED = r'"(?:\\.|[^"\\\n])*"'  # the regular expression of a name in quotes
 CORE = ".core"  # the directive that selects the core whose mnemonics follow
 _PLACES = ("all",)  # words that packets accept and no table has
 

@@ -49,6 +49,9 @@ and:  nop
         lw a0, %lo(x - . + 4)(a1) // comment
         .word sizeof(x), x == 3, -1
         fence rw, rw;; nop
+"two words": j "two words"
+"a#b" : "c;d": .word 1
+"e f" = 5
 """
 
 

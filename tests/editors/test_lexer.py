@@ -69,6 +69,13 @@ def test_a_word_is_one_only_where_it_can_be() -> None:
     assert said == [Name, Name, Name, Keyword.Constant]
 
 
+def test_a_statement_follows_a_label_in_quotes() -> None:
+    found = tokens('"a b" : j "a b"\n"open: 1\n')
+    assert (0, String.Double, '"a b"') in found
+    assert (8, lexer.MNEMONIC, "j") in found
+    assert (16, Error, '"open: 1') in found
+
+
 def test_a_register_is_one_only_where_the_core_has_it() -> None:
     assert (0, lexer.MACRO, "mul") in tokens("mul")[:0] + [
         (at - 16, kind, word) for at, kind, word in tokens(".core pe, row=0\nmul a0")

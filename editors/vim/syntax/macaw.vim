@@ -7,7 +7,8 @@ syntax iskeyword @,48-57,_,.,$
 
 syntax match macawMacro /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)/ contains=macawMnemonic,macawDirective nextgroup=macawOperands
 syntax match macawAssigned /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[ \t]*=/ nextgroup=macawOperands
-syntax match macawQuoted /"\%(\\.\|[^"\\]\)*"\ze\s*[:=]/ nextgroup=macawOperands
+syntax match macawQuoted /"\%(\\.\|[^"\\]\)*"\ze\s*=/ nextgroup=macawOperands
+syntax match macawQuoted /"\%(\\.\|[^"\\]\)*"\s*:/
 syntax match macawLabel /\%(\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\|[0-9]\+\)\s*:/
 syntax match macawMoved /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze\%([ \t]*\[[^]]*\]\)\?[ \t]*<-/ nextgroup=macawMoves
 syntax region macawMoves start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained contains=macawPlace,macawIndices,macawCalled,macawNumber,macawArgument,macawOperator,macawComment
