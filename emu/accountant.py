@@ -28,8 +28,9 @@ class Accountant:
     `units` is the number of the core's units, such as the PEs of a row. `charges` maps each charge
     to the sum of its cycles over all units. `log` has one charge for each cycle. This class charges
     each cycle as work, as a wait for other cores or as idle; the accountants of the cores extend
-    it. `mendable` has the causes of lost cycles for which `macaw.isa.advice` has advice that
-    programs of this core can follow.
+    it. It knows the work of a core that announces "instruction" and "done" for each instruction.
+    `mendable` has the causes of lost cycles for which `macaw.isa.advice` has advice that programs
+    of this core can follow.
     """
 
     mendable: tuple[str, ...] = ()
@@ -59,6 +60,7 @@ class Accountant:
         self.readers: set[str] = set()
         self.log = CoreLog()
         self.at = 0
+        self.address: int | None = None  # of the instruction that the core executes now
         self.has_worked = False
         self.ended_waits: list[tuple[Waiting, int]] = []  # not yet charged, with their ends
         self._last: list[tuple[Charge, int]] = []  # charges that `_cut` may take back
@@ -70,6 +72,12 @@ class Accountant:
 
     def hear(self, event: Event) -> None:
         """React to an announcement (`event`) of the core."""
+        if event.kind == "instruction":
+            self.address = int(event.values["address"])
+        elif event.kind == "done":
+            self.waits(self.address)
+            self.idle(int(event.values["begin"]))
+            self.span("work", int(event.values["until"]), self.address)
 
     def acted(self) -> None:
         """React after the core has acted, that is, after the device has called its `advance`."""

@@ -73,8 +73,9 @@ device may notice the difference:
   of the dma and, in each cluster, an exe of the array. For an exe, `left` is the number of other
   clusters that have yet to end it. A chain and an island's block announce only their end.
 - "packet" (address, order, clusters): a row requests the first beat of a packet.
-- "done" (until): cp, vc and islands announce it after an instruction. "beats" (of, begin, until,
-  count) comes after an access to external memory, "swap" (mask) after an exchange of ping and pong.
+- "done" (begin, until): a core announces it after an instruction that took the cycles `begin` to
+  `until` - 1, if its accountant asks for it. "beats" (of, begin, until, count) comes after an
+  access to external memory, "swap" (mask) after an exchange of ping and pong.
 - "delayed" (block, since): a block of an island cannot execute its next word yet; the delay began
   in cycle `since`. "advanced" (block, address, since): a block did or tried a word, which it began
   in cycle `since`. "operated" (banks, since, until): the host sent an operation to some banks.

@@ -23,7 +23,6 @@ class ScalarAccountant(Accountant):
 
     def __init__(self, core: ScalarCore) -> None:
         super().__init__(core)
-        self.address: int | None = None  # of the instruction that the core executes now
         self.family = ""
         self.blocked, self.channel = self._traffic()
 

@@ -65,7 +65,7 @@ def test_it_assembles_and_disassembles(tree: Tree):
 
 
 def test_it_runs_and_tells_its_listeners(tree: Tree):
-    """A run of the program announces each of its four instructions once, 2 cycles apart."""
+    """A run announces the begin and end of each of the four instructions once, 2 cycles apart."""
     found = json.loads(
         tree.python("""
             import json
@@ -89,7 +89,7 @@ def test_it_runs_and_tells_its_listeners(tree: Tree):
             again = device.hash()
             print(json.dumps({
                 "stop": stop.reason,
-                "events": [(x.kind, x.time, x.values["address"]) for x in events],
+                "events": [(x.kind, x.time, list(x.values.values())) for x in events],
                 "registers": shown, "cleared": cleared, "counters": counters,
                 "same": after == again,
                 "line": device.place(events[0].values["address"])[1],
@@ -102,10 +102,13 @@ def test_it_runs_and_tells_its_listeners(tree: Tree):
     assert found["counters"] == {"instructions": 4}
     assert found["same"] is True
     assert found["line"] == 2
-    first = found["events"][:4]
-    start, base = first[0][1], first[0][2]
-    assert first == [["instruction", start + 2 * i, base + 4 * i] for i in range(4)]
-    assert len(found["events"]) == 8  # the second run's too
+    _kind, start, (base,) = found["events"][0]
+    assert found["events"][:8] == [
+        event
+        for i, time in enumerate(range(start, start + 8, 2))
+        for event in (["instruction", time, [base + 4 * i]], ["done", time, [time, time + 2]])
+    ]
+    assert len(found["events"]) == 16  # the second run's too
 
 
 def test_reports_show_it(tree: Tree):
@@ -129,17 +132,27 @@ def test_the_profile_shows_it(tree: Tree):
     row = [track for track in found["tracks"] if track["core"] == track["row"]][-1]
     assert row["core"] == "tally"
     places = [f"{slice_['place']} {slice_['name']}" for slice_ in row["slices"]]
-    lines = tree.read("tally.s").splitlines()
-    assert len(places) == 4
-    for place in places:
-        match = re.fullmatch(r"tally\.s:(\d+) (.*)", place)
-        assert match is not None
-        number, name = match.groups()
-        assert " ".join(lines[int(number) - 1].split()).startswith(name)
+    assert places == [
+        "tally.s:2 count sum0, 5", "tally.s:3 count sum0, -7",
+        "tally.s:4 count sum3, 40", "tally.s:5 stop",
+    ]  # fmt: skip
     assert "tally" in found["bottleneck"]["saved"]
     merged = json.loads(tree.macaw("profile", "tally.s", "--json", "-", "--segments", "2"))
     assert merged["merge"]["error"] == 0
     assert merged["cycles"] == found["cycles"]
+
+
+def test_its_cycles_are_work(tree: Tree):
+    """Each cycle of an instruction is charged to its line; other cycles of the core are idle."""
+    found = json.loads(tree.macaw("annotate", "tally.s", "--json", "-"))
+    cycles = {
+        line["number"]: cost["cycles"]
+        for line in found["lines"]
+        for cost in line["costs"]
+        if cost["core"] == "tally"
+    }
+    assert set(cycles.pop(0)) == {"before", "tail"}  # without an instruction
+    assert cycles == {number: {"work": 2} for number in (2, 3, 4, 5)}
 
 
 def test_its_faults_and_mistakes_name_it(tree: Tree):
