@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -194,10 +195,9 @@ def load_object(path: FilePath) -> Program:
     the path of that file, so that a debugger finds the source. Raises `InputError` if the ELF file
     cannot be read or is no ELF file, `ElfError` if it is no program for Macaw.
     """
-    from macaw.asm import elf
     from macaw.asm.lines import LineTable
 
-    program = elf.read(_elf_bytes(path))
+    program = _program_of(path, _elf_bytes(path))
     folder = Path(path).parent
     if folder == Path() or not isinstance(program.lines, LineTable):
         return program
@@ -218,14 +218,34 @@ def read_elf(path: FilePath) -> Program | ObjectFile:
     Raises `InputError` if the file cannot be read or is no ELF file, `ElfError` if it is not for
     Macaw.
     """
-    from macaw.asm import elf, elf_headers
+    from macaw.asm import elf_headers
 
     data = _elf_bytes(path)
     if not elf_headers.is_object(data):
-        return elf.read(data)
+        return _program_of(path, data)
     from macaw.asm import object_read
 
-    return object_read.read(data)
+    with _errors_named(path):
+        return object_read.read(data)
+
+
+def _program_of(path: FilePath, data: bytes) -> Program:
+    """Return the program of the ELF file `path` with the bytes `data`. Raises `ElfError`."""
+    from macaw.asm import elf
+
+    with _errors_named(path):
+        return elf.read(data)
+
+
+@contextmanager
+def _errors_named(path: FilePath) -> Iterator[None]:
+    """Put the path of an ELF file before the message of an `ElfError` of the block."""
+    from macaw.asm.elf import ElfError
+
+    try:
+        yield
+    except ElfError as error:
+        raise ElfError(f"{os.fspath(path)}: {error}") from None
 
 
 def _elf_bytes(path: FilePath) -> bytes:
@@ -270,11 +290,9 @@ def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:
     The function reads the pipe before it decides which of them it is, because a pipe cannot be read
     a second time.
     """
-    from macaw.asm import elf
-
     data = read_bytes(path, reading.MOST_SOURCE)
     if data[:4] == ELF_MAGIC:
-        return elf.read(data)
+        return _program_of(path, data)
     return assemble(_piped_source(path, data), device=device)
 
 

@@ -1,6 +1,7 @@
 """`macaw asm` and `macaw dis`: files, options, diagnostics, and assembling a disassembly."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,6 +146,28 @@ def test_dis_of_a_source(macaw: Macaw, layer: Path) -> None:
     done = macaw("dis", layer)
     assert done.returncode == 2
     assert done.stderr.endswith("is no ELF file\nhint: `macaw asm` makes one from a source\n")
+
+
+@pytest.mark.parametrize("command", ["run", "dis", "annotate"])
+def test_an_error_in_an_executable_names_the_file(
+    macaw: Macaw, layer: Path, tmp_path: Path, command: str
+) -> None:
+    macaw("asm", "layer.s", "-o", "a.elf")
+    data = (tmp_path / "a.elf").read_bytes()
+    (tmp_path / "cut.elf").write_bytes(data[:200])
+    (tmp_path / "wide.elf").write_bytes(b"\x7fELF\2" + data[5:])
+    done = macaw(command, "cut.elf")
+    assert done.returncode == 2
+    assert re.match(r"macaw: error: cut\.elf: \d+ section headers at offset ", done.stderr)
+    done = macaw(command, "wide.elf")
+    assert done.stderr.startswith("macaw: error: wide.elf: the file is a 64-bit ELF file; ")
+
+
+def test_a_header_of_no_program(macaw: Macaw, tmp_path: Path) -> None:
+    (tmp_path / "x.npy").write_bytes(b"")
+    done = macaw("header", "x.npy")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("macaw: error: x.npy is an array, no program\n")
 
 
 def test_all_mistakes_are_reported_and_nothing_is_written(

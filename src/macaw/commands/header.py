@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import FileName, assembly_options, file_option, plain_option
+from macaw.commands.options import (
+    FileName,
+    assembly_options,
+    file_option,
+    plain_option,
+    refuse_other_files,
+)
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 
 if TYPE_CHECKING:
@@ -38,6 +44,7 @@ def command(
     from macaw.terminal.diagnostics_output import print_diagnostics
     from macaw.terminal.progress_bar import ProgressBar
 
+    refuse_other_files(sources)
     written = [output] if output else []
     refuse_overwriting(written, [*sources, *([device] if device else [])])
     item = None
