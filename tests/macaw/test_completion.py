@@ -36,6 +36,13 @@ def suggested(macaw: Macaw, *words: str) -> list[str]:
         (["new", "x", "--core", ""], ["pe", "vc", "nnp", "fim", "c"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
         (["concord", "--target", "t"], ["torch", "tensorflow"]),
+        (["annotate", "--core", "n"], ["nnp"]),
+        (["debug", "--against-device", "la"], ["large"]),
+        (["debug", "--against-engine", "r"], ["reference"]),
+        (["profile", "--against", "o"], ["file"]),
+        (["test", "--junit", "r"], ["file"]),
+        (["estimate", "--data", "i"], ["file"]),
+        (["quantise", "--data", "i"], ["file"]),
     ],
     ids=lambda value: " ".join(value),
 )
@@ -50,6 +57,8 @@ def test_files_of_inputs(macaw: Macaw, tmp_path: Path) -> None:
     assert suggested(macaw, "run", "-i", "x=x") == ["x=x.npy", "x=xx.npy"]
     assert suggested(macaw, "debug", "-i", "x=s") == ["x=some/"]
     assert suggested(macaw, "profile", "-i", "x=some/") == ["x=some/x.npy"]
+    assert suggested(macaw, "debug", "--against-input", "x=x") == ["x=x.npy", "x=xx.npy"]
+    assert suggested(macaw, "estimate", "--data", "x=x") == ["x=x.npy", "x=xx.npy"]
     assert suggested(macaw, "run", "-i", "x=none/") == []
     assert suggested(macaw, "run", "-i", "x") == []
 

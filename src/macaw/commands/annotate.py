@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from macaw.commands import suggestions
 from macaw.commands.options import (
     LazyChoice,
+    file_option,
     jitter_option,
     load_program,
     max_cycles_option,
@@ -38,6 +40,7 @@ def _keys() -> tuple[str, ...]:
     multiple=True,
     metavar="NAME",
     help="Show only this core or kind of core, with its own cycles.",
+    shell_complete=suggestions.cores,
 )
 @click.option(
     "--by-core", is_flag=True, help="Show a column for each kind of core, instead of causes."
@@ -62,7 +65,7 @@ def _keys() -> tuple[str, ...]:
     metavar="N",
     help="Show N lines without a cost around each line, instead of 3.",
 )
-@click.option("--json", "json_file", metavar="FILE", help="Write all lines as JSON; - prints it.")
+@file_option("--json", "json_file", text="Write all lines as JSON; - prints it.")
 @max_cycles_option
 @plain_option
 def command(

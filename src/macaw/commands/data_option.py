@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from macaw.commands import suggestions
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ data_option = click.option(
     multiple=True,
     metavar="[NAME=]FILE",
     help="Samples of an input, .npy: count the zeros of each tensor for the predictions.",
+    shell_complete=suggestions.samples,
 )
 
 
@@ -28,6 +31,8 @@ def data_arrays(words: Sequence[str]) -> tuple[Any, list[str]]:
     from macaw import files
 
     if len(words) == 1 and "=" not in words[0]:
+        if not words[0]:
+            raise click.UsageError("--data: the name is empty")
         return files.read_array(words[0]), [words[0]]
     named: dict[str, NDArray[Any]] = {}
     paths = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from macaw.commands import suggestions
 from macaw.commands.options import (
     descriptions,
     engine_option,
@@ -72,18 +73,21 @@ def _gdb_port(_context: click.Context, _option: click.Parameter, value: str | No
     callback=name_file_pairs,
     metavar="NAME=FILE",
     help="Compare with a run that has this input instead.",
+    shell_complete=suggestions.arrays,
 )
 @click.option(
     "--against-device",
     "other_device",
-    metavar="FILE",
+    metavar="NAME|FILE",
     help="Compare with a run on this device.",
+    shell_complete=suggestions.devices,
 )
 @click.option(
     "--against-engine",
     "other_engine",
     metavar="ENGINE",
     help="Compare with a run of this engine.",
+    shell_complete=suggestions.engines,
 )
 @file_option(
     "-x", "scripts", metavar="SCRIPT", multiple=True, text="Execute the commands of a file first."

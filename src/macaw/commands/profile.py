@@ -11,6 +11,7 @@ from macaw.commands.options import (
     LazyChoice,
     collect,
     energy_option,
+    file_option,
     jitter_option,
     load_program,
     max_cycles_option,
@@ -156,18 +157,16 @@ def _allowable() -> tuple[str, ...]:
     help="Print at most N records, findings and lines, instead of 12, 8 and 12.",
 )
 @click.option("--guide", is_flag=True, help="Say which step of the optimisation loop comes next.")
-@click.option("--against", metavar="OLD.json", help="Say what improved since an earlier --json.")
+@file_option("--against", metavar="OLD.json", text="Say what improved since an earlier --json.")
 @click.option(
     "--allow",
     type=LazyChoice(_allowable),
     multiple=True,
     help="Compare with OLD.json although its program, or values or shapes of inputs, are others.",
 )
-@click.option("--json", "json_file", metavar="FILE", help="Write the profile as JSON; - prints it.")
-@click.option(
-    "--perfetto", "perfetto_file", metavar="FILE", help="Write a trace for ui.perfetto.dev."
-)
-@click.option("--html", "html_file", metavar="FILE", help="Write the timeline as one HTML page.")
+@file_option("--json", "json_file", text="Write the profile as JSON; - prints it.")
+@file_option("--perfetto", "perfetto_file", text="Write a trace for ui.perfetto.dev.")
+@file_option("--html", "html_file", text="Write the timeline as one HTML page.")
 @max_cycles_option
 @plain_option
 def command(

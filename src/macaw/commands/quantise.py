@@ -6,6 +6,7 @@ import shutil
 
 import click
 
+from macaw.commands import suggestions
 from macaw.commands.data_option import data_arrays
 from macaw.commands.lower_fim import dimensions
 from macaw.commands.options import (
@@ -28,6 +29,7 @@ from macaw.errors import EXIT_SUCCESS
     required=True,
     metavar="[NAME=]FILE",
     help="Samples of an input, .npy: (samples, ...).",
+    shell_complete=suggestions.samples,
 )
 @file_option("-o", "output", metavar="OUT", required=True, text="Write this model.")
 @click.option(

@@ -72,3 +72,10 @@ def arrays(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list
         for item in found
         if item.name.startswith(begin) and (item.is_dir() or item.suffix == ".npy")
     ]
+
+
+def samples(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """Return the words for [NAME=]FILE; without a name, the shell completes files."""
+    if "=" in start:
+        return arrays(ctx, parameter, start)
+    return [CompletionItem(start, type="file")]
