@@ -319,20 +319,23 @@ def save(
     cannot be written, an unknown format and an unknown memory. Raises `ElfError` for a program that
     ELF cannot represent.
     """
+    write_bytes(path, program_bytes(program, format, lines, memory))
+
+
+def program_bytes(program: Program, file_format: str, lines: bool, memory: str | None) -> bytes:
+    """Return the bytes of the file that `save` writes. Raises the errors of `save`."""
     from macaw.asm import elf, images
 
-    if format == "elf":
+    if file_format == "elf":
         if memory is not None:
             raise InputError("an ELF file holds all memories", "leave the memory out")
-        write_bytes(path, elf.write(program, lines=lines))
-        return
-    if format not in images.FORMATS or memory not in (None, *images.MEMORIES):
-        raise InputError(f"no image is {format!r} of the memory {memory!r}")
+        return elf.write(program, lines=lines)
+    if file_format not in images.FORMATS or memory not in (None, *images.MEMORIES):
+        raise InputError(f"no image is {file_format!r} of the memory {memory!r}")
     try:
-        data = images.write(program, format, memory)
+        return images.write(program, file_format, memory)
     except images.ImageError as error:
         raise InputError(error.message, error.hint) from None
-    write_bytes(path, data)
 
 
 @check_arguments(item=_RELOCATABLE, path=arguments.path, lines=arguments.flag)
@@ -342,9 +345,14 @@ def save_object(item: Relocatable, path: FilePath, *, lines: bool = True) -> Non
     With `lines`, the file contains the source lines. Raises `InputError` for a file that cannot be
     written, `ElfError` for an object that ELF cannot represent.
     """
+    write_bytes(path, object_bytes(item, lines))
+
+
+def object_bytes(item: Relocatable, lines: bool) -> bytes:
+    """Return the bytes of the file that `save_object` writes. Raises `ElfError`."""
     from macaw.asm import elf_object
 
-    write_bytes(path, elf_object.write(item, lines=lines))
+    return elf_object.write(item, lines=lines)
 
 
 @check_arguments(item=_RELOCATABLE)

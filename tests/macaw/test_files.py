@@ -9,6 +9,7 @@ import pytest
 
 from macaw import files
 from macaw.errors import InputError
+from tests.macaw.conftest import Macaw
 
 
 def test_a_file_is_written(tmp_path: Path) -> None:
@@ -160,3 +161,39 @@ def test_a_header_that_promises_too_much(tmp_path: Path) -> None:
     (tmp_path / "a.npy").write_bytes(data.replace(b"(100,)", b"(1<<9)"))
     with pytest.raises(InputError, match=r"is no \.npy file that can be read"):
         files.read_array(tmp_path / "a.npy")
+
+
+SOURCE = """
+        .device tiny
+        .output y, float16, 4, at=netout
+        .core   nnp
+        SetRowsCols(1, 1)
+        v_rd    InitialVrf, 0
+        v_wr    NetOutQ
+        end_chain
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("asm", "p.s", "-o", "a", "--listing", "none/b"),
+        ("asm", "p.s", "-c", "-o", "a", "--ld-script", "none/b"),
+        ("concord", "p.s", "-o", "a", "--graph", "none/b.dot"),
+        ("run", "two.s", "-o", "y=a", "-o", "z=none/b"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_command_that_cannot_write_a_file_replaces_none(
+    macaw: Macaw, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "p.s").write_text(SOURCE)
+    two = " .core cp\n_start: li a0, 0\n li a7, 93\n ecall\n .output y, int8, 4\n .output z, int8, 4\n"
+    (tmp_path / "two.s").write_text(two)
+    (tmp_path / "a").write_text("old")
+    done = macaw(*words)
+    assert done.returncode == 2
+    assert done.stderr.endswith(
+        f"cannot write {words[-1].split('=')[-1]}: No such file or directory\n"
+    )
+    assert (tmp_path / "a").read_text() == "old"

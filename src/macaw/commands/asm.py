@@ -103,7 +103,7 @@ def command(
     from macaw import api
     from macaw.asm.diagnostics import AssemblyError
     from macaw.asm.relocatable import Relocatable
-    from macaw.files import named_after, refuse_same_file, write_bytes
+    from macaw.files import named_after, refuse_same_file, write_all
     from macaw.terminal.diagnostics_output import print_diagnostics
     from macaw.terminal.progress_bar import ProgressBar
 
@@ -140,18 +140,28 @@ def command(
         print_diagnostics(error.diagnostics, style, max_errors)
         return EXIT_WRONG_INPUT
     print_diagnostics(warnings, style, max_errors)
+    contents: list[tuple[str | Path, bytes]] = []
     if isinstance(result, Relocatable):
-        api.save_object(result, target, lines=lines)
+        contents.append((target, api.object_bytes(result, lines)))
         if script is not None:
-            write_bytes(script, api.linker_script(result).encode("utf-8", "backslashreplace"))
+            contents.append((script, _bytes(api.linker_script(result))))
     else:
-        api.save(result, target, format=format, lines=lines, memory=memory)
+        contents.append((target, api.program_bytes(result, format, lines, memory)))
+    listed = b""
     if record is not None:
         from macaw.asm.listing import text
 
-        data = text(program, record).encode("utf-8", "backslashreplace")
-        click.echo(data, nl=False) if beside is None else write_bytes(beside, data)
+        listed = _bytes(text(program, record))
+    if beside is not None:
+        contents.append((beside, listed))
+    write_all(contents)
+    if listing == "-":
+        click.echo(listed, nl=False)
     return 0
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _check_format(

@@ -111,9 +111,8 @@ def command(
         program, target, device=device, entries=entries, name=Path(file).name
     )
     data = files.read_archive(check) if check else None
-    concordant.write(target_file)
-    for kind, path in zip(kinds, pictures, strict=True):
-        files.write_bytes(path, concordant.picture(kind).encode())
+    drawn = [concordant.picture(kind).encode() for kind in kinds]
+    files.write_all(zip(outputs, [concordant.text.encode(), *drawn], strict=True))
     parameters = ", ".join(f"{name} {tensor.shape}" for name, tensor in concordant.inputs.items())
     results = ", ".join(f"{name} {tensor.shape}" for name, tensor in concordant.outputs.items())
     click.echo(f"{console.printable(str(target_file))}: layer({parameters}) gives {results}")

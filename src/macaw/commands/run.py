@@ -115,8 +115,7 @@ def command(
         else:
             run_report.print_failure(error, program)
         return error.status
-    for name, path in results.items():
-        files.write_array(path, run.outputs[name])
+    files.write_all((path, files.npy_bytes(run.outputs[name])) for name, path in results.items())
     if as_json:
         click.echo(run_report.run_json(run, results))
         return _status(run, quiet=True)

@@ -56,8 +56,7 @@ def run(
         else:
             run_report.print_failure(error, network.program)
         return error.status
-    for name, path in results.items():
-        files.write_array(path, result.outputs[name])
+    files.write_all((path, files.npy_bytes(result.outputs[name])) for name, path in results.items())
     if not results and not as_json and not layers:
         run_report.print_arrays(result.outputs)
     form = "json" if as_json else "table" if layers else None
