@@ -1,12 +1,13 @@
 """Writes the arrays of the exercises: `python -m tests.exercises.arrays FOLDER [SEED]`.
 
-FOLDER has a folder for each exercise. Another seed gives other numbers, for another class of
-students.
+The arrays of an exercise go to the folder FOLDER/EXERCISE, which is made if it is missing. Another
+seed gives other numbers, for another class of students.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import macaw
+from macaw.samples import EXERCISES
 
 SEED = 24  # of the arrays that Macaw has
 Arrays = dict[str, NDArray[Any]]
@@ -94,11 +96,18 @@ def arrays(exercise: str, seed: int = SEED) -> Arrays:
     return by_name[exercise](np.random.default_rng(seed))
 
 
-def main() -> None:
-    folder = Path(sys.argv[1])
-    for path in sorted(folder.glob("*/golden.toml")):
-        for name, array in arrays(path.parent.name, *map(int, sys.argv[2:])).items():
-            np.save(path.parent / f"{name}.npy", array)
+def main(words: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser("python -m tests.exercises.arrays")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("seed", type=int, nargs="?", default=SEED)
+    given = parser.parse_args(words)
+    if given.seed < 0:
+        parser.error("the seed is a number from 0")
+    for exercise in EXERCISES:
+        folder = given.folder / exercise
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, array in arrays(exercise, given.seed).items():
+            np.save(folder / f"{name}.npy", array)
 
 
 if __name__ == "__main__":

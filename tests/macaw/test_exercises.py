@@ -10,7 +10,7 @@ import pytest
 
 from docs.shown import made, page
 from macaw.samples import EXERCISES, HOME
-from tests.exercises.arrays import arrays
+from tests.exercises.arrays import arrays, main
 from tests.macaw.command_runs import run_here, run_shown
 from tests.macaw.conftest import ROOT
 
@@ -104,6 +104,15 @@ def test_other_numbers_make_the_same_exercises(tmp_path: Path, seed: int) -> Non
         source.write_text((SOLUTIONS / f"{name}.s").read_text("utf-8"))
         done = run_here(["test", "."], folder)
         assert done.returncode == 0, (name, done.stdout)
+
+
+def test_the_script_writes_the_arrays_of_all_exercises(tmp_path: Path) -> None:
+    main([str(tmp_path / "made"), "2027"])
+    for name in EXERCISES:
+        written = {path.stem: np.load(path) for path in (tmp_path / "made" / name).iterdir()}
+        expected = arrays(name, 2027)
+        assert written.keys() == expected.keys()
+        assert all(np.array_equal(written[key], expected[key]) for key in written)
 
 
 def test_the_teachers_page_lists_all_exercises() -> None:
