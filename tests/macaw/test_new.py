@@ -37,6 +37,11 @@ def test_a_new_folder_runs_tests_and_debugs(macaw: Macaw, tmp_path: Path, core: 
     assert run_here(["fmt", "--check", *sources], folder).returncode == 0
 
 
+def test_the_commands_to_try_fit_a_name_like_an_option(tmp_path: Path) -> None:
+    done = run_here(["new", "--", "-net"], tmp_path)
+    assert "  cd ./-net\n  macaw run .\n" in done.stdout
+
+
 def test_new_goes_into_an_empty_folder_and_pe_is_the_first(tmp_path: Path) -> None:
     done = run_here(["new", "."], tmp_path)
     assert done.returncode == 0

@@ -45,7 +45,9 @@ def command(name: str, core: str | None, exercise: str | None) -> int:
             click.echo(f"  {path}")
     click.echo("Try:")
     if folder.resolve() != Path.cwd():
-        click.echo(f"  cd {console.printable(shlex.quote(str(folder)))}")
+        # A name that begins with - would be an option of cd.
+        place = f"./{folder}" if str(folder).startswith("-") else str(folder)
+        click.echo(f"  cd {console.printable(shlex.quote(place))}")
     for line in ("macaw run .", "macaw test .", "macaw debug ."):
         click.echo(f"  {line}")
     return EXIT_SUCCESS
