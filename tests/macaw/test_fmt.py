@@ -101,6 +101,23 @@ def test_a_folder_stands_for_its_sources(macaw: Macaw, source: Source, tmp_path:
     assert macaw("fmt", "empty").stderr == "macaw: error: there is no .s file in empty\n"
 
 
+@pytest.mark.parametrize("name", ["Makefile", "README.md", "check.py", "main.c", "golden.toml"])
+@pytest.mark.parametrize("option", [[], ["--check"], ["--diff"]], ids=" ".join)
+def test_other_files_are_not_laid_out(
+    macaw: Macaw, source: Source, tmp_path: Path, name: str, option: list[str]
+) -> None:
+    """`macaw fmt *` formats only sources."""
+    for path in (name, "a.inc", "b.ASM", "c.S"):
+        source(LOOSE, path)
+    done = macaw("fmt", *option, name, "a.inc", "b.ASM", "c.S")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"macaw: error: {name} is no assembly source: its name does not")
+    assert (tmp_path / name).read_text() == LOOSE
+    if not option:
+        assert done.stdout == "a.inc\nb.ASM\nc.S\n"
+        assert (tmp_path / "b.ASM").read_text() == TIGHT
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -12,6 +12,7 @@ from macaw.commands.options import FileName, plain_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, EXIT_WRONG_INPUT, InputError
 
 _STDIN = "-"
+_ENDINGS = (".s", ".asm", ".inc")  # of sources, in small or capital letters
 
 
 @click.command("fmt", short_help="Lay out sources: columns, blanks, comments.")
@@ -23,9 +24,9 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
     """Format FILEs and print the names of the files that changed.
 
     Only blanks and empty lines change. A folder means all .s files in and below it. - means
-    standard input, whose formatted text goes to standard output. A file is written only if its
-    statements stay the same. If it can be assembled without other files, its program must stay the
-    same, too.
+    standard input, whose formatted text goes to standard output. Other files must end in .s, .asm
+    or .inc. A file is written only if its statements stay the same. If it can be assembled without
+    other files, its program must stay the same, too.
     """
     from macaw.terminal import console
 
@@ -71,7 +72,7 @@ def _format_file(path: str, *, check: bool, diff: bool) -> bool:
     """Format one file; return whether formatting changes its text.
 
     With `check` or `diff`, the file is not written. Raises `InputError` if it cannot be read,
-    formatted or written.
+    formatted or written, or if its name is that of another kind of file.
     """
     from macaw.asm.formatter import format_text
     from macaw.files import read_bytes, write_bytes
@@ -84,6 +85,11 @@ def _format_file(path: str, *, check: bool, diff: bool) -> bool:
     data = sys.stdin.buffer.read(most + 1) if stdin else read_bytes(path, most)
     if len(data) > most:
         raise InputError(f"{name} is longer than {most} bytes")
+    if not (stdin or reading.is_pipe(path) or path.lower().endswith(_ENDINGS)):
+        raise InputError(
+            f"{name} is no assembly source: its name does not end in .s, .asm or .inc",
+            f"`{_STDIN}` as FILE formats any text, from standard input",
+        )
     before = _decode(data, name)
     after = format_text(before)
     formatted_data = after.encode()
