@@ -145,7 +145,11 @@ def _check_watch(debuggee: Debuggee, point: Point) -> None:
     value = compile_expression(debuggee, point.text, focus)
     value.value()
     if not value.accesses:
-        raise PointError(f"{point.text} never changes")
+        text = point.text
+        if any(symbol.name == text for symbol in debuggee.program.symbols):
+            more = f"`{point.kind} *{text}` watches the word there"
+            raise PointError(f"{text} is an address, which never changes; {more}")
+        raise PointError(f"{text} never changes")
     condition = point.condition and compile_expression(debuggee, point.condition, focus)
     uses_focus = value.uses_focus or (condition and condition.uses_focus)
     point.focus = focus if uses_focus else ()

@@ -122,6 +122,10 @@ def test_a_dprintf_prints_into_the_output():
     [
         ("break nowhere", "nothing is called 'nowhere'"),
         ("watch 3 + 4", "3 + 4 never changes"),
+        (
+            "watch loop",
+            "loop is an address, which never changes; `watch *loop` watches the word there",
+        ),
         ("rwatch cp.retired", "rwatch is of memory, registers and queues"),
         ("catch rain", "no event is called 'rain'"),
         ("condition 7 s0", "there is no point 7"),
