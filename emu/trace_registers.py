@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from macaw.emu.faults import Fault
 from macaw.emu.recordings import register_values
@@ -20,6 +21,7 @@ class Registers(ABC):
     name: str  # name of the core
     state: State  # has the fields of `macaw.emu.recordings.fields`
     counters: list[list[int]]  # by group and register
+    on_write: Callable[[str, int], object] | None = None  # called before a parameter gets a value
 
     @property
     def groups(self) -> int:
@@ -76,4 +78,6 @@ class Registers(ABC):
         if value % row.step:
             text = f"{name} of {self.name} is a multiple of {row.step}, not {value:#010x}"
             raise Fault("misaligned access", text, {"value": value})
+        if self.on_write is not None:
+            self.on_write(name, value)
         self.set(name, value)

@@ -130,7 +130,7 @@ class Recording:
     failure: str = ""
     layers: Mapping[int, int] = field(default_factory=dict)
     exit_code: int = 0
-    moved: tuple[str, ...] = ()  # the cores whose spill area the program moved
+    disturbed: tuple[str, ...] = ()  # trace registers that the program set, as `trace_num of cp`
 
 
 def endless(reason: object) -> tuple[str, str]:
@@ -142,12 +142,12 @@ def endless(reason: object) -> tuple[str, str]:
 
 
 def check_recording(found: Recording) -> None:
-    """Raise `ProfileError` if the program did not exit, or moved a spill area."""
+    """Raise `ProfileError` if the program did not exit, or set trace registers of the profiler."""
     if found.failure:
         raise ProfileError(*endless(found.failure))
-    if found.moved:
-        text = f"the program sets {SPILL} or {SPILL_END} of {', '.join(found.moved)}"
-        raise ProfileError(f"{text}: earlier records are lost", "profile it without these writes")
+    if found.disturbed:
+        text = f"the program sets {', '.join(found.disturbed)}"
+        raise ProfileError(f"{text}: records are lost or wrong", "profile it without these writes")
 
 
 def make_job(
@@ -208,6 +208,7 @@ def run_job(job: Job) -> Recording:
         for register, value in values.items():
             device.cores[name].write_trace(register, value)
     waits = {name: _log_waits(core) for name, core in device.cores.items()}
+    disturbed = _log_trace_writes(device, job)
     layers = _log_layers(device, job.program)
     stop = device.run(max_cycles=job.max_cycles)
     device.sync()
@@ -220,20 +221,25 @@ def run_job(job: Job) -> Recording:
         "" if stop.reason == "exit" else str(stop),
         layers,
         stop.exit_code or 0,
-        _moved_areas(device, job),
+        tuple(disturbed),
     )
 
 
-def _moved_areas(device: Device, job: Job) -> tuple[str, ...]:
-    """Return the cores of which the program has changed the spill area that `job` set."""
-    return tuple(
-        core
-        for core, values in job.parameters.items()
-        if any(
-            name in values and device.cores[core].trace.read(name) != values[name]
-            for name in (SPILL, SPILL_END)
-        )
-    )
+def _log_trace_writes(device: Device, job: Job) -> dict[str, None]:
+    """Return an empty dictionary, to which the next run adds writes that disturb the recording.
+
+    A write does so if it gives a register that `job` set another value. Any write to the registers
+    of a spill area does so, because it empties the area. A key is as `trace_num of cp`.
+    """
+    log: dict[str, None] = {}
+
+    def note(core: str, values: Parameters, name: str, value: int) -> None:
+        if name in values and (value != values[name] or name in (SPILL, SPILL_END)):
+            log[f"{name} of {core}"] = None
+
+    for core, values in job.parameters.items():
+        device.cores[core].trace.on_write = partial(note, core, values)
+    return log
 
 
 def _log_layers(device: Device, program: Program) -> dict[int, int]:

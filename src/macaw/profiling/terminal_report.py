@@ -281,8 +281,7 @@ class _Report:
         if lost:
             text = (
                 f"{plural(lost, 'record')} lost: all register groups were in use"
-                " (--groups N has more), the spill area was full, or the program changed its trace"
-                " registers"
+                " (--groups N has more), or the spill area was full"
             )
             self.screen.print(self._text(text, "bold yellow"))
 
