@@ -92,15 +92,19 @@ def _quote(value: object) -> str:
 
 
 def python_numbers(value: Any) -> Any:
-    """Return `value` with Python's integers in place of NumPy's, which can overflow.
+    """Return `value` with Python's numbers in place of NumPy's, which can overflow.
 
-    `value` is None, a string or a number, or a tuple, list or mapping of these.
+    `value` is None, True, False, a string or a number, or a tuple, list or mapping of these.
     """
     if isinstance(value, Mapping):
         return {key: python_numbers(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return tuple(map(python_numbers, value))
-    return int(value) if isinstance(value, numbers.Integral) else value
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return float(value) if isinstance(value, numbers.Real) else value
 
 
 # Kinds

@@ -74,7 +74,7 @@ def check_axis(name: str, values: Sequence[Value]) -> tuple[str, tuple[Value, ..
             raise InputError(str(error), "`macaw device base` prints all settings") from None
     if not values:
         raise InputError(f"{name} has no values")
-    if len(set(values)) < len(values):
+    if len({(isinstance(value, bool), value) for value in values}) < len(values):  # True == 1
         raise InputError(f"{name} has a value twice")
     return name, tuple(values)
 

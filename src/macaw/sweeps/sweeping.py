@@ -95,7 +95,7 @@ def sweep(
     A point that cannot run is in the result with its reason (`Outcome.refused`). Raises
     `InputError` for settings that do not exist, and the errors of `macaw.load` for the subject.
     """
-    axes = [check_axis(name, arguments.python_numbers(row)) for name, row in settings.items()]
+    axes = [check_axis(name, arguments.python_numbers([*row])) for name, row in settings.items()]
     chosen = points(
         axes,
         zipped=zipped,

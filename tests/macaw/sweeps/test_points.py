@@ -22,6 +22,7 @@ def test_a_text_has_a_setting_and_its_values() -> None:
     assert axis("nnp.quantise=bfp,mx") == ("nnp.quantise", ("bfp", "mx"))
     switch = next(x for x, row in config.settings().items() if isinstance(row.default, bool))
     assert axis(f"{switch}=true,false") == (switch, (True, False))
+    assert axis(f"{switch}=true,1") == (switch, (True, 1))  # 1 is another value, which is refused
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,7 @@ def test_a_text_has_a_setting_and_its_values() -> None:
         ("dma.width=1,,2", "'dma.width=1,,2' is not FIELD=VALUE,VALUE,..."),
         ("dma.with=1", "dma.with: no such field; did you mean 'dma.width'?"),
         ("dma.width=16,16", "dma.width has a value twice"),
+        ("trace.recording=true,true", "trace.recording has a value twice"),
     ],
 )
 def test_texts_that_are_refused(text: str, message: str) -> None:

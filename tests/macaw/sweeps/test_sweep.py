@@ -21,6 +21,7 @@ from macaw.isa import config
 from macaw.profiling.energy_table import default_table
 from macaw.sweeps import measuring, sweeping
 from macaw.sweeps.points import Outcome, Point
+from macaw.sweeps.tables import json_text
 from tests.lowering.net.models import ModelBuilder
 from tests.lowering.onnx.models import NODE
 from tests.lowering.onnx.models import model as onnx_model
@@ -58,6 +59,25 @@ def test_each_point_is_a_run_on_its_device(layer: Path) -> None:
     columns = found.to_dict()
     assert columns["dma.width"] == [16, 16, 32, 32]
     assert len({len(column) for column in columns.values()}) == 1
+
+
+def test_switches_and_arrays_of_values(layer: Path) -> None:
+    """True and False stay what they are; NumPy's numbers become Python's."""
+    settings: dict[str, Any] = {
+        "trace.recording": [True, False, 1],
+        "dma.width": np.array([16, 32]),
+    }
+    found = macaw.sweep(layer / "layer.s", settings=settings, inputs={"x": layer / "x.npy"})
+    assert found.column("trace.recording") == [True, True, False, False]
+    assert found.column("dma.width") == [16, 32] * 2
+    refused = [outcome for outcome in found.outcomes if outcome.refused]
+    assert [outcome.refused for outcome in refused] == [
+        "trace.recording: 1 is not true or false; true or false"
+    ] * 2
+    narrow: dict[str, Any] = {"dma.width": [np.float32(8)]}
+    width = macaw.sweep(layer / "layer.s", settings=narrow, inputs={"x": layer / "x.npy"})
+    assert "8.0 is not a whole number" in width.outcomes[0].refused
+    assert json.loads(json_text(width))["points"][0]["settings"] == {"dma.width": 8.0}
 
 
 @pytest.mark.once
