@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import click
@@ -26,6 +27,13 @@ def _keys() -> tuple[str, ...]:
     from macaw.profiling.annotation_view import KEYS
 
     return KEYS
+
+
+def _percent(_ctx: click.Context, _option: click.Parameter, value: float) -> float:
+    """Return the value of --min-percent; click takes nan for a number in its range."""
+    if math.isnan(value):
+        raise click.BadParameter("nan is not a number from 0 to 100")
+    return value
 
 
 @click.command("annotate", short_help="Say what each line of the source costs.")
@@ -56,6 +64,7 @@ def _keys() -> tuple[str, ...]:
     "percent",
     type=click.FloatRange(0, 100),
     default=0.0,
+    callback=_percent,
     metavar="P",
     help="Leave out lines with less than P percent of the cycles.",
 )

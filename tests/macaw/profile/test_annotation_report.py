@@ -212,6 +212,7 @@ def test_json(tool: Tool, tmp_path: Path) -> None:
         (["--core", "pe"], "pe did nothing in this run\nhint: there are cp"),
         (["--sort", "time"], "'time' is not one of 'run', 'cycles', 'macs', 'bytes'"),
         (["--min-percent", "101"], "101"),
+        (["--min-percent", "nan"], "nan is not a number from 0 to 100"),
         (["--limit", "-1"], "-1"),
         (["--context", "-1"], "-1"),
         (["--item", "2"], "there is no item 2, the last one is 0"),
