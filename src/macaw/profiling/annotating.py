@@ -78,13 +78,14 @@ def annotate_job(job: Job, name: str) -> Annotation:
     stop, run = run_with_costs(job.machine, job.max_cycles)
     if stop.reason != "exit":
         raise ProfileError(*endless(stop))
-    return annotation_of(run, name, job.name)
+    return annotation_of(run, name, job.name, stop.exit_code or 0)
 
 
-def annotation_of(run: RunCosts, name: str, device: str) -> Annotation:
+def annotation_of(run: RunCosts, name: str, device: str, exit_code: int = 0) -> Annotation:
     """Return the annotation of a run: its costs by line.
 
-    `name` and `device` are the names of the program and of the device.
+    `name` and `device` are the names of the program and of the device, `exit_code` is that of the
+    program.
     """
     sums = _collect(run)
     cycles = run.device.cycle
@@ -101,6 +102,7 @@ def annotation_of(run: RunCosts, name: str, device: str) -> Annotation:
         {core: run.units[core] for core in run.costs if _has_worked(run.costs[core])},
         tuple(lines),
         {file: tuple(text) for file in order if file and (text := read_lines(file))},
+        exit_code,
     )
 
 

@@ -79,6 +79,7 @@ class Annotation:
     units: Mapping[str, int]  # number of units of each core that worked
     lines: tuple[AnnotatedLine, ...]
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    exit_code: int = 0  # of the program
 
     def __repr__(self) -> str:
         parts = f"{plural(self.cycles, 'cycle')}, {plural(len(self.lines), 'line')}"

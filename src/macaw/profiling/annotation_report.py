@@ -22,7 +22,7 @@ from macaw.profiling.annotation_view import (
     sections,
     sum_costs,
 )
-from macaw.profiling.phrases import share_text
+from macaw.profiling.phrases import failure_phrase, share_text
 from macaw.profiling.screen_text import printable_text
 from macaw.terminal.plain import record
 
@@ -95,7 +95,7 @@ class _Report:
     def show(self) -> None:
         """Print the whole annotation."""
         annotation = self.annotation
-        what = plural(annotation.cycles, "cycle")
+        what = plural(annotation.cycles, "cycle") + failure_phrase(annotation.exit_code)
         self._print(
             Text(self._text(f"{annotation.program} on {annotation.device}: {what}"), "bold")
         )

@@ -43,9 +43,12 @@ def run_summary(profile: Profile) -> str:
         text += f", the mean of {len(profile.runs)} runs of {low:,} to {high:,}"
     if profile.jitter is not None:
         text += f", jitter from seed {profile.jitter}"
-    if profile.exit_code:
-        text += f"; the program failed with exit code {profile.exit_code}"
-    return text
+    return text + failure_phrase(profile.exit_code)
+
+
+def failure_phrase(exit_code: int) -> str:
+    """Return the end of a sentence about a run: an exit code other than 0, or nothing."""
+    return f"; the program failed with exit code {exit_code}" if exit_code else ""
 
 
 def merge_sentence(merge: Merge) -> str:

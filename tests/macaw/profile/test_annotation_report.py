@@ -229,6 +229,15 @@ def test_errors(tool: Tool, options: list[str], text: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_program_that_failed_says_so(tool: Tool, tmp_path: Path) -> None:
+    (tmp_path / "loop.s").write_text(SOURCE.replace("a0, 0\n", "a0, 3\n"))
+    done = tool("--json", "p.json")
+    assert done.returncode == 0
+    first = "loop.s on tiny: 324 cycles; the program failed with exit code 3\n"
+    assert done.stdout.startswith(first)
+    assert json.loads((tmp_path / "p.json").read_text("utf-8"))["exit_code"] == 3
+
+
 def test_a_program_that_does_not_end(tool: Tool) -> None:
     done = tool("--max-cycles", "20")
     assert (done.returncode, done.stdout) == (1, "")
