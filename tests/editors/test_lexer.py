@@ -71,7 +71,7 @@ def test_a_word_is_one_only_where_it_can_be() -> None:
 
 def test_a_statement_follows_a_label_in_quotes() -> None:
     found = tokens('"a b" : j "a b"\n"open: 1\n')
-    assert (0, String.Double, '"a b"') in found
+    assert (0, lexer.LABEL, '"a b"') in found
     assert (8, lexer.MNEMONIC, "j") in found
     assert (16, Error, '"open: 1') in found
 

@@ -17,6 +17,7 @@ from macaw.commands.options import (
     plain_option,
     program_options,
 )
+from macaw.commands.outputs import file_names, write_outputs
 from macaw.errors import EXIT_SUCCESS
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def command(
     from macaw.terminal.plain import is_plain
     from macaw.terminal.progress_bar import ProgressBar
 
-    outputs = [json_file] if json_file and json_file != "-" else []
+    outputs = file_names([json_file])
     program = load_program(sources, device, inputs.values(), outputs, "another name", choice=choice)
     arrays = program_inputs(sources, files.read_arrays(inputs))
     name = ", ".join(sources) if program.network is None else program.network.name
@@ -127,10 +128,8 @@ def command(
     part = of_cores(annotation, cores) if cores else annotation
     if json_file is not None:
         text = json.dumps(to_json(annotation), ensure_ascii=False)
-        if json_file == "-":
-            click.echo(text)
+        if write_outputs([(json_file, files.text_bytes(text) + b"\n")]):
             return EXIT_SUCCESS
-        files.write_all([(json_file, files.text_bytes(text) + b"\n")])
     shown = Choice(sort or "", limit, percent / 100, CONTEXT if context is None else context)
     screen = console.stdout()
     print_annotation(part, screen, shown, own=bool(cores), by_core=by_core, plain=is_plain())

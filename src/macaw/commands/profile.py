@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +17,7 @@ from macaw.commands.options import (
     plain_option,
     program_options,
 )
+from macaw.commands.outputs import file_names, write_outputs
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
@@ -165,8 +165,8 @@ def _allowable() -> tuple[str, ...]:
     help="Compare with OLD.json although its program, or values or shapes of inputs, are others.",
 )
 @file_option("--json", "json_file", text="Write the profile as JSON; - prints it.")
-@file_option("--perfetto", "perfetto_file", text="Write a trace for ui.perfetto.dev.")
-@file_option("--html", "html_file", text="Write the timeline as one HTML page.")
+@file_option("--perfetto", "perfetto_file", text="Write a trace for ui.perfetto.dev; - prints it.")
+@file_option("--html", "html_file", text="Write the timeline as one HTML page; - prints it.")
 @max_cycles_option
 @plain_option
 def command(
@@ -214,9 +214,9 @@ def command(
     from macaw.profiling.profiler import ProfileOptions, profile
     from macaw.terminal.progress_bar import ProgressBar
 
-    outputs = [name for name in (json_file, perfetto_file, html_file) if name and name != "-"]
-    for one, other in combinations(outputs, 2):
-        files.refuse_same_file(one, other)
+    if scheduler is not None and jobs > 1:
+        raise click.UsageError("--jobs is for processes here, --scheduler for a cluster")
+    outputs = file_names((json_file, perfetto_file, html_file))
     earlier = None if against is None else from_json(_read_json(against), against)
     inputs_read = [*inputs.values(), *filter(None, (against, energy))]
     program = load_program(sources, device, inputs_read, outputs, "another name", choice=choice)
@@ -285,7 +285,7 @@ def _write(
     layers: bool,
     limit: int | None,
 ) -> None:
-    """Write the profile to the files, and print the report, or the JSON if `json_file` is `-`.
+    """Write the profile to the files; print the report, or the one output whose name is `-`.
 
     With `layers`, the report has a table of a network's layers. `limit` is the greatest number of
     records, findings, missed thresholds and source lines in it (`print_report`).
@@ -297,9 +297,9 @@ def _write(
     from macaw.terminal import console
 
     contents: list[tuple[str, bytes]] = []
-    text = json.dumps(to_json(profile), ensure_ascii=False)
-    if json_file not in (None, "-"):
-        contents.append((str(json_file), files.text_bytes(text) + b"\n"))
+    if json_file is not None:
+        text = json.dumps(to_json(profile), ensure_ascii=False)
+        contents.append((json_file, files.text_bytes(text) + b"\n"))
     if perfetto_file is not None:
         from macaw.profiling import perfetto
 
@@ -310,9 +310,7 @@ def _write(
 
         page = html.page(profile, source_texts(program))
         contents.append((html_file, files.text_bytes(page)))
-    files.write_all(contents)
-    if json_file == "-":
-        click.echo(text)
+    if write_outputs(contents):
         return
     from macaw.profiling import terminal_report
     from macaw.terminal.plain import is_plain

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from itertools import combinations
 from typing import Any
 
 import click
@@ -21,6 +20,7 @@ from macaw.commands.options import (
     plain_option,
     refuse_other_files,
 )
+from macaw.commands.outputs import file_names, write_outputs
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 EXAMPLE = "--set dist.bus_bytes=16,32,64"
@@ -86,7 +86,7 @@ EXAMPLE = "--set dist.bus_bytes=16,32,64"
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Print at most N points.")
 @file_option("--csv", "csv_file", text="Write all points and metrics as CSV; - prints them.")
 @file_option("--json", "json_file", text="Write all points and metrics as JSON; - prints them.")
-@file_option("--html", "html_file", text="Write plots and a table as one HTML page.")
+@file_option("--html", "html_file", text="Write plots and a table as one HTML page; - prints it.")
 @click.pass_context
 @plain_option
 def command(
@@ -128,9 +128,7 @@ def command(
     if scheduler is not None and jobs > 1:
         raise click.UsageError("--jobs is for processes here, --scheduler for a cluster", ctx)
     refuse_other_files(sources)
-    outputs = [path for path in (csv_file, json_file, html_file) if path and path != "-"]
-    for one, other in combinations(outputs, 2):
-        files.refuse_same_file(one, other)
+    outputs = file_names((csv_file, json_file, html_file))
     lowered = _lower_options(lower, ctx) if lower else None
     read = [*sources, *descriptions(sources), *inputs.values(), device, energy]
     read += [(lowered or {}).get(name) for name in ("graph", "weights", "bias", "device")]
@@ -160,20 +158,15 @@ def command(
             watch=watch,
         )
     files.refuse_overwriting(outputs, {path for row in sweep.outcomes for path in row.files})
-    printed = False
     contents: list[tuple[str, bytes]] = []
     for path, text in ((csv_file, tables.csv_text), (json_file, tables.json_text)):
-        if path == "-":
-            click.echo(text(sweep).rstrip("\n"))
-            printed = True
-        elif path is not None:
+        if path is not None:
             contents.append((path, files.text_bytes(text(sweep).rstrip("\n")) + b"\n"))
     if html_file is not None:
         from macaw.sweeps import html
 
         contents.append((html_file, files.text_bytes(html.page(sweep))))
-    files.write_all(contents)
-    if not printed:
+    if not write_outputs(contents):
         front = [name.strip() for name in pareto.split(",")] if pareto else []
         click.echo(tables.table(sweep, metrics, front, limit, plain=is_plain()))
     return EXIT_SUCCESS if sweep.measured else EXIT_FAILURE

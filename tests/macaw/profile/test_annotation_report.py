@@ -218,6 +218,7 @@ def test_json(tool: Tool, tmp_path: Path) -> None:
         (["--item", "2"], "there is no item 2, the last one is 0"),
         (["--json", "loop.s"], "loop.s is an input: it is not overwritten"),
         (["--json", "none/l.json"], "cannot write none/l.json"),
+        (["--json", ""], "the name is empty"),
         (["-i", "x=x.npy"], "cannot read x.npy"),
         (["--device", "tinny"], "no device is called 'tinny'"),
     ],

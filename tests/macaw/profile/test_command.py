@@ -68,6 +68,17 @@ def test_json_is_the_profile(tool: Tool, layer: Path) -> None:
     assert from_json(json.loads((layer.parent / "p.json").read_text())) == found
 
 
+def test_one_output_goes_to_standard_output(tool: Tool, layer: Path) -> None:
+    assert tool("-i", "x=x.npy", "--html", "p.html").returncode == 0
+    done = tool("-i", "x=x.npy", "--html", "-", "--json", "p.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (layer.parent / "p.html").read_text("utf-8")
+    both = tool("-i", "x=x.npy", "--html", "-", "--json", "-")
+    assert (both.returncode, both.stdout) == (2, "")
+    assert both.stderr == "macaw: error: two outputs cannot both go to -\n"
+    assert not (layer.parent / "-").exists()
+
+
 def test_all_files_of_a_run(tool: Tool, layer: Path) -> None:
     pytest.importorskip("perfetto")
     done = tool(
@@ -258,6 +269,9 @@ def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
         ),
         (["--json", "a", "--html", "./a"], "one file: it cannot hold both"),
         (["--json", "none/p.json"], "cannot write none/p.json"),
+        (["--json", ""], "Invalid value for '--json': the name is empty"),
+        (["--against", ""], "Invalid value for '--against': the name is empty"),
+        (["--jobs", "2", "--scheduler", "tcp://localhost:1"], "--jobs is for processes here"),
         (["--device", "tinny"], "no device is called 'tinny'"),
     ],
 )

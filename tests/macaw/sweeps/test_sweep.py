@@ -490,6 +490,19 @@ def test_two_outputs_are_not_one_file(macaw: Macaw, layer: Path) -> None:
     assert not (layer / "a").exists()
 
 
+def test_one_output_goes_to_standard_output(macaw: Macaw, layer: Path) -> None:
+    words = ("sweep", "layer.s", "-i", "x=x.npy", "--set", "dma.width=16")
+    for option in ("--csv", "--json", "--html"):
+        done = macaw(*words, option, "-")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert macaw(*words, option, "a").returncode == 0
+        assert done.stdout == (layer / "a").read_text("utf-8")
+    done = macaw(*words, "--csv", "-", "--json", "-")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "macaw: error: two outputs cannot both go to -\n"
+    assert not (layer / "-").exists()
+
+
 def test_outputs_that_cannot_all_be_written(macaw: Macaw, layer: Path) -> None:
     words = ("layer.s", "-i", "x=x.npy", "--set", "dma.width=16")
     done = macaw("sweep", *words, "--csv", "a", "--html", "missing/b")
