@@ -187,7 +187,8 @@ def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
 
     The bytes come from the counters of slices. The bytes of a slice are spread evenly between its
     first and its last access. `cycles` is the length of the run. `width` is the number of bytes
-    that external memory can transfer in a cycle.
+    that the shared channel of external memory transfers in a cycle. A series has no greatest value
+    if cores with channels of their own, as nnp, move more.
     """
     step = max(1, -(-cycles // MOST_SAMPLES))
     series = []
@@ -201,9 +202,11 @@ def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
             if counters[count]:
                 _add_evenly(bins, step, counters[begin], counters[end], counters[count] * width)
         if bins.any():
-            values = (bins / step).round(3).tolist()
+            sizes = np.minimum(step, max(cycles, 1) - step * np.arange(len(bins)))
+            values = (bins / sizes).round(3).tolist()
             points = tuple((place * step, value) for place, value in enumerate(values))
-            series.append(Series(title, "bytes a cycle", _change_points(points), "", float(width)))
+            most = float(width) if max(values) <= width else None
+            series.append(Series(title, "bytes a cycle", _change_points(points), "", most))
     return series
 
 

@@ -230,3 +230,15 @@ def test_bandwidth_is_bytes_over_cycles() -> None:
         ((0, 8.0), (10, 0.0)),
         ((0, 0.0), (10, 32.0), (12, 0.0)),
     )
+    assert (reads.most, writes.most) == (16, None)  # more than the shared channel moves
+
+
+def test_the_last_sample_of_a_bandwidth_may_have_fewer_cycles() -> None:
+    counters = dict.fromkeys(("t_rd_begin", "t_rd_end", "t_wr_begin", "t_wr_end", "e_xwr"), 0)
+    counters |= {"t_rd_end": 321, "e_bus": 321}
+    slices = (Slice("dma", "dma", 0, 321, 0, 1, "transfer", "", counters),)
+    (reads,) = bandwidth([Track("dma", "dma", slices, ((0, 321),))], 321, 8)
+    assert reads.points == ((0, 8.0),)  # 107 samples of 3 cycles, all alike
+    counters |= {"t_rd_end": 323, "e_bus": 323}
+    (reads,) = bandwidth([Track("dma", "dma", slices, ((0, 323),))], 323, 8)
+    assert reads.points == ((0, 8.0),)  # the last one has 2 cycles
