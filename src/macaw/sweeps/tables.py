@@ -19,6 +19,7 @@ from macaw.terminal.plain import record
 FORMAT = 1
 DEFAULT_METRICS = ("cycles", "predicted", "macs", "external_bytes", "picojoules")
 MOST_REFUSED = 8  # refused points in the table
+SMALL = 0.1  # smaller numbers have three digits that count, not three decimal places
 FRONT = "*"
 
 
@@ -98,7 +99,9 @@ def _front(groups: Sequence[Sequence[Outcome]], names: Sequence[str]) -> list[bo
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value.is_integer() or abs(value) >= 1000 else f"{value:,.3f}"
+    if value.is_integer() or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if abs(value) >= SMALL else f"{value:.3g}"
 
 
 def _range(rows: Sequence[Outcome]) -> str:

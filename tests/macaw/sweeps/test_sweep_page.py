@@ -56,6 +56,18 @@ def test_a_plot_for_each_value_has_all_points(opened: Any) -> None:
     assert label == "dma.width=16, fim.clock=fast, pe.rows=1: cycles 900, dma.width 16"
 
 
+def test_small_numbers_and_the_singular(tmp_path: Path) -> None:
+    point = points([("dma.width", [16])], zipped=False, repeat=1, seed=None)[0]
+    found = Sweep("a.s", (Outcome(point, {"cycles": 12345.0, "error": 2.5e-7}),))
+    (tmp_path / "one.html").write_text(page(found), "utf-8")
+    with Browser() as browser:
+        opened = browser.open(tmp_path / "one.html")
+        cells = "[...document.querySelectorAll('#points td')].map(cell => cell.textContent)"
+        assert opened.run(cells) == ["16", "12,345", "2.5e-7"]
+        summary = opened.run("document.getElementById('summary').textContent")
+        assert summary == "1 point, 1 setting, 0 refused"
+
+
 def test_the_front_is_that_of_python(opened: Any) -> None:
     opened.run(
         "[['x', 'energy'], ['facet', '']].forEach(([id, value]) => {"

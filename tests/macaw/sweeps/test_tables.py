@@ -94,7 +94,8 @@ def test_refused_points_are_listed_up_to_a_number(count: int) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0.0, "0"), (999.0, "999"), (999.9994, "999.999"), (1000.5, "1,000"), (-1000.25, "-1,000"),
-     (-999.25, "-999.250"), (0.5, "0.500"), (1234567.0, "1,234,567")],
+     (-999.25, "-999.250"), (0.5, "0.500"), (1234567.0, "1,234,567"), (0.00097140, "0.000971"),
+     (-0.01, "-0.01"), (2.5e-7, "2.5e-07")],
 )  # fmt: skip
 def test_digits_of_a_number(value: float, text: str) -> None:
     found = Sweep("a.s", (outcome(1, cycles=value),))

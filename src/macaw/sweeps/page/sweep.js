@@ -16,7 +16,9 @@ function element(name, attributes, text) {
   return made;
 }
 
-const shown = (value) => typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 4 }) : String(value);
+const shown = (value) => typeof value !== "number" ? String(value)
+  : Math.abs(value) < 0.1 ? String(Number(value.toPrecision(3))) : value.toLocaleString("en", { maximumFractionDigits: 4 });
+const plural = (number, word) => `${shown(number)} ${word}${number === 1 ? "" : "s"}`;
 const distinct = (name) => [...new Set(columns[name])];
 const numeric = (name) => columns[name].every((value) => typeof value === "number");
 
@@ -156,7 +158,7 @@ function offer(id, options, chosen, none) {
 }
 
 byId("title").textContent = `Sweep of ${data.subject}`;
-byId("summary").textContent = `${count} points, ${data.settings.length} settings, ${data.refused.length} refused`;
+byId("summary").textContent = `${plural(count, "point")}, ${plural(data.settings.length, "setting")}, ${data.refused.length} refused`;
 if (count) {
   const numbers = names.filter(numeric);
   offer("y", numbers, "cycles");
