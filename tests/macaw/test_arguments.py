@@ -153,7 +153,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "sources": (7, None, b"a"), "settings": (*NOT_MAPPINGS, {"a": 7}, {"a": "bc"}), "inputs": (*NOT_MAPPINGS, {"a": 7}),
         "lower": NOT_MAPPINGS, "device": NOT_DEVICES, "zipped": NOT_FLAGS, "repeat": ("a", 0, 1.5, True),
         "jitter": NOT_SEEDS, "max_cycles": ("a", -1, 1.5, True), "jobs": ("a", 0, 1.5, True), "scheduler": (7, b"a"),
-        "folder": (7, ["a"]), "watch": (7, "a"), "energy": (7, ["a"]),
+        "folder": (7, ["a"]), "watch": (7, "a"), "energy": (7, ["a"]), "metrics": (7, "a", [7]),
     }),
     "tiled": ((EYE,), {"layout": "rows", "side": "a"}, {
         "matrix": NOT_ARRAYS, "layout": NOT_WORDS, "side": NOT_WORDS, "number_format": (7, b"a"),

@@ -136,6 +136,7 @@ def command(
     if not settings:
         raise click.UsageError(f"--set says what differs, for example {EXAMPLE}", ctx)
     swept = _axes([axis(text) for text in settings], ctx)
+    front = [name.strip() for name in pareto.split(",")] if pareto else []
     with ProgressBar("sweeping") as bar:
 
         def watch(done: int, total: int) -> None:
@@ -155,6 +156,7 @@ def command(
             jobs=jobs,
             scheduler=scheduler,
             folder=folder,
+            metrics=tables.check_settings(swept, metrics, front),
             watch=watch,
         )
     files.refuse_overwriting(outputs, {path for row in sweep.outcomes for path in row.files})
@@ -167,7 +169,6 @@ def command(
 
         contents.append((html_file, files.text_bytes(html.page(sweep))))
     if not write_outputs(contents):
-        front = [name.strip() for name in pareto.split(",")] if pareto else []
         click.echo(tables.table(sweep, metrics, front, limit, plain=is_plain()))
     return EXIT_SUCCESS if sweep.measured else EXIT_FAILURE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from macaw import api, execution, files, fim_lowering, layer_lowering
 from macaw.asm.program import Program
+from macaw.emu.device import Device
 from macaw.errors import InputError
 from macaw.execution import Counters
 from macaw.input_binding import bind
@@ -22,7 +24,7 @@ from macaw.isa.errors import MacawError
 from macaw.lowering import reference
 from macaw.network_description import MODEL
 from macaw.networks import compiler
-from macaw.phrases import one_line
+from macaw.phrases import did_you_mean, one_line
 from macaw.profiling.energy_estimate import estimate_energy
 from macaw.profiling.energy_table import load_table
 from macaw.profiling.measuring import measure_job
@@ -40,6 +42,10 @@ if TYPE_CHECKING:
     from macaw.networks.compiled import CompiledNetwork, NetworkRun
 
 ENERGY = "picojoules"
+# What is measured besides cycles, of what is not a program.
+OF_LOWERINGS = ("predicted", "rows.busy", "dma.busy", "external_bytes")
+OF_GRAPHS = ("predicted", "dma.busy", "resident_bytes", "error")
+OF_LAYERS = ("predicted", "bound", "macs", "external_bytes")
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,42 @@ def measure(subject: Subject, point: Point) -> Outcome:
             text = str(error).strip().partition("\n")[0]
         return Outcome(point, refused=one_line(text), files=digests(_own_files(subject)))
     return Outcome(point, metrics, files=digests(run.files))
+
+
+def check_metrics(subject: Subject, names: Iterable[str]) -> None:
+    """Raise `InputError` for a name that no metric of the subject can have, on any device.
+
+    A point may have other numbers of cores than the subject's own device, but no other kinds.
+    """
+    names = list(names)
+    known = _possible_metrics(subject) if names else []
+    kinds = {_without_numbers(name) for name in known}
+    for name in names:
+        if _without_numbers(name) not in kinds:
+            raise InputError(f"no point has a metric '{name}'", did_you_mean(name, known))
+
+
+def _without_numbers(name: str) -> str:
+    """Return the name of a metric without the number of its core, such as `pe.macs`."""
+    return re.sub(r"\[\d+\]", "", name)
+
+
+def _possible_metrics(subject: Subject) -> list[str]:
+    """Return the names of all metrics that the subject may have on its own device."""
+    device = Device(subject.config)
+    counters = [f"{core}.{name}" for core, row in device.counters().items() for name in row]
+    names = ["cycles"]
+    if isinstance(subject, ProgramSubject):
+        names += ["macs", *counters]
+    elif isinstance(subject, LoweringSubject):
+        names += OF_LOWERINGS
+    elif isinstance(subject, GraphSubject):
+        names += OF_GRAPHS
+    else:
+        names += [*OF_LAYERS, *(f"{core.table.name}.busy" for core in device.order), *counters]
+    if subject.energy is not None:
+        names += [ENERGY, *(f"{core.name}.{ENERGY}" for core in device.order)]
+    return list(dict.fromkeys(names))
 
 
 def _run(subject: Subject, point: Point, config: Configuration) -> _Run:
@@ -155,10 +197,13 @@ def _run_lowering(subject: LoweringSubject, config: Configuration) -> _Run:
         raise InputError("the outputs differ from NumPy's")
     metrics = {
         "cycles": float(measurement.cycles),
-        "predicted": float(lowering.cost.cycles),
-        "rows.busy": float(measurement.rows),
-        "dma.busy": float(measurement.dma),
-        "external_bytes": float(measurement.external_bytes),
+        **_named(
+            OF_LOWERINGS,
+            lowering.cost.cycles,
+            measurement.rows,
+            measurement.dma,
+            measurement.external_bytes,
+        ),
     }
     program = lowering.assemble()
     return _Run(metrics, _own_files(subject), program, [{program.inputs[0].name: x}])
@@ -171,10 +216,13 @@ def _run_graph(subject: GraphSubject, config: Configuration) -> _Run:
     measurement = lowering.measure(inputs)
     metrics = {
         "cycles": float(measurement.cycles),
-        "predicted": float(lowering.cycles),
-        "dma.busy": float(measurement.dma),
-        "resident_bytes": float(lowering.resident_bytes),
-        "error": measurement.error,
+        **_named(
+            OF_GRAPHS,
+            lowering.cycles,
+            measurement.dma,
+            lowering.resident_bytes,
+            measurement.error,
+        ),
     }
     return _Run(metrics, _own_files(subject), lowering.assemble(), [inputs])
 
@@ -208,13 +256,16 @@ def _layer_metrics(network: CompiledNetwork, run: NetworkRun) -> dict[str, float
     wrong = [layer.report.name for layer in run.layers if not layer.equal]
     if wrong:
         raise InputError(f"the layer {wrong[0]} differs from its definition")
+    sums = (sum(getattr(layer, name) for layer in network.layers) for name in OF_LAYERS)
     return {
-        "predicted": float(sum(layer.predicted for layer in network.layers)),
-        "bound": float(sum(layer.bound for layer in network.layers)),
-        "macs": float(sum(layer.macs for layer in network.layers)),
-        "external_bytes": float(sum(layer.external_bytes for layer in network.layers)),
+        **_named(OF_LAYERS, *sums),
         **{f"{core}.busy": share for core, share in run.busy.items()},
     }
+
+
+def _named(names: Sequence[str], *values: float) -> dict[str, float]:
+    """Return the values by name, as numbers with a fraction."""
+    return dict(zip(names, map(float, values), strict=True))
 
 
 def _own_files(subject: Subject) -> list[str]:

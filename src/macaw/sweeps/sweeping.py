@@ -23,7 +23,7 @@ from macaw.networks import compiler
 from macaw.processes import map_in_processes
 from macaw.profiling.energy_table import load_table
 from macaw.program_folder import find_program
-from macaw.sweeps.measuring import measure
+from macaw.sweeps.measuring import check_metrics, measure
 from macaw.sweeps.point_files import FOLDER, point_path, read_point, write_point
 from macaw.sweeps.points import Outcome, Point, check_axis, points
 from macaw.sweeps.results import Sweep
@@ -55,6 +55,7 @@ _VALUES = arguments.sequence(
     scheduler=arguments.optional(arguments.word),
     energy=arguments.optional(arguments.path),
     folder=arguments.optional(arguments.path),
+    metrics=arguments.sequence(arguments.word, "a list of names"),
     watch=arguments.optional(arguments.function),
 )
 def sweep(
@@ -71,6 +72,7 @@ def sweep(
     scheduler: str | None = None,
     energy: api.FilePath | None = None,
     folder: api.FilePath | None = None,
+    metrics: Sequence[str] = (),
     watch: Callable[[int, int], object] = lambda done, total: None,
 ) -> Sweep:
     """Run a program, an operation or a network on devices that differ in `settings`.
@@ -90,10 +92,12 @@ def sweep(
     takes more than `max_cycles` is an error.
 
     With `energy`, the file of a table or "" for the default table, each point also has an estimate
-    of its energy in picojoules, from a second run.
+    of its energy in picojoules, from a second run. `metrics` are names of which the function
+    checks, before the first run, that points can have metrics of these names.
 
     A point that cannot run is in the result with its reason (`Outcome.refused`). Raises
-    `InputError` for settings that do not exist, and the errors of `macaw.load` for the subject.
+    `InputError` for settings and metrics that do not exist, and the errors of `macaw.load` for the
+    subject.
     """
     axes = [check_axis(name, arguments.python_numbers([*row])) for name, row in settings.items()]
     chosen = points(
@@ -113,6 +117,7 @@ def sweep(
     if energy is not None:
         load_table(os.fspath(energy))  # reports an error in the table before the first run
         subject = replace(subject, energy=os.fspath(energy))
+    check_metrics(subject, metrics)
     results = run_points(
         subject, chosen, workers=jobs, scheduler=scheduler, folder=folder, watch=watch
     )

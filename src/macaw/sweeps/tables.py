@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 from macaw.errors import InputError
 from macaw.isa import config
+from macaw.isa.config import Value
 from macaw.phrases import plural
 from macaw.sweeps.points import Outcome
 from macaw.sweeps.results import Sweep, pareto, plain_number
@@ -42,12 +43,9 @@ def table(
     Raises `InputError` for a metric that no point has, for a setting among `metrics`, and for a
     setting in `front` whose values are not numbers.
     """
-    for name in metrics:
-        if name in sweep.settings:
-            raise InputError(f"{name} is a setting, of which the table has a column already")
-    for name in (*metrics, *front):
-        if any(isinstance(value, str) for value in sweep.column(name)):
-            raise InputError(f"the values of {name} are no numbers: none is less than another")
+    settings = {name: sweep.column(name) for name in sweep.settings}
+    for name in check_settings(settings, metrics, front):
+        sweep.check_metric(name)
     names = list(metrics) or [name for name in DEFAULT_METRICS if name in sweep.metrics]
     groups = _groups(sweep)
     marks = _front(groups, front) if front else [False] * len(groups)
@@ -70,6 +68,23 @@ def table(
     if any(marks[:limit]):
         lines.append(f"{FRONT} no other point is as good in all of: {', '.join(front)}")
     return "\n".join([*lines, _summary(sweep)])
+
+
+def check_settings(
+    settings: Mapping[str, Sequence[Value]], metrics: Sequence[str], front: Sequence[str]
+) -> list[str]:
+    """Return those columns of `metrics` and `front` that are no settings.
+
+    `settings` has the values of each setting. Raises `InputError` for a setting among `metrics`,
+    and for a setting in `front` whose values are not numbers.
+    """
+    for name in metrics:
+        if name in settings:
+            raise InputError(f"{name} is a setting, of which the table has a column already")
+    for name in front:
+        if any(isinstance(value, str) for value in settings.get(name, ())):
+            raise InputError(f"the values of {name} are no numbers: none is less than another")
+    return [name for name in (*metrics, *front) if name not in settings]
 
 
 def _groups(sweep: Sweep) -> list[list[Outcome]]:

@@ -21,6 +21,7 @@ from macaw.isa import config
 from macaw.profiling.energy_table import default_table
 from macaw.sweeps import measuring, sweeping
 from macaw.sweeps.points import Outcome, Point
+from macaw.sweeps.subjects import Subject
 from macaw.sweeps.tables import json_text
 from tests.lowering.net.models import ModelBuilder
 from tests.lowering.onnx.models import NODE
@@ -37,6 +38,18 @@ def layer(tmp_path: Path) -> Path:
     for name in ("layer.s", "weights.npy", "x.npy"):
         shutil.copy(LAYER / name, tmp_path)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def _all_metrics_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each metric that a point has is one that the subject can have (`check_metrics`)."""
+
+    def measured(subject: Subject, point: Point) -> Outcome:
+        outcome = measuring.measure(subject, point)
+        measuring.check_metrics(subject, outcome.metrics)
+        return outcome
+
+    monkeypatch.setattr(sweeping, "measure", measured)
 
 
 def sweep_layer(place: Path, **more: Any) -> macaw.Sweep:
@@ -467,6 +480,33 @@ def test_what_the_command_refuses(
     done = macaw("sweep", *words)
     assert done.returncode == 2
     assert re.search(re.escape(message), done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("metric", ["cycle", "dma.cycles", "pe[0].picojoules", "resident_bytes"])
+def test_an_unknown_metric_is_refused_before_the_first_run(
+    layer: Path, metric: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeping, "measure", lambda subject, point: pytest.fail("a point runs"))
+    with pytest.raises(InputError, match=re.escape(f"no point has a metric '{metric}'")):
+        sweep_layer(layer, metrics=["macs", "pe[9].macs", metric])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--pareto", "cycles,mac"], "no point has a metric 'mac'\nhint: did you mean 'macs'?"),
+        (["--metric", "dma.width"], "dma.width is a setting"),
+        (["--pareto", "pe.element"], "the values of pe.element are no numbers"),
+    ],
+)
+def test_columns_are_checked_before_the_first_run(
+    macaw: Macaw, layer: Path, words: list[str], message: str
+) -> None:
+    axes = ("--set", "dma.width=16", "--set", "pe.element=int8")
+    done = macaw("sweep", "layer.s", "-i", "x=x.npy", *axes, "-o", "kept", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert not list(layer.glob("kept/points/*"))
 
 
 def test_subjects_that_are_refused(tmp_path: Path) -> None:
