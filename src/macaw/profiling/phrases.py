@@ -34,11 +34,12 @@ def share_text(part: float, whole: float) -> str:
 def run_summary(profile: Profile) -> str:
     """Return a phrase with device and cycles, such as `on tiny: 1,000 cycles`.
 
-    For several runs, the phrase also has their number and the range of their cycles. With jitter,
-    it has the seed. It ends with the program's exit code unless that is 0.
+    If the cycles are the mean of several runs, and not those of merged segments, the phrase also
+    has the number of these runs and the range of their cycles. With jitter, it has the seed. It
+    ends with the program's exit code unless that is 0.
     """
     text = f"on {profile.device}: {plural(profile.cycles, 'cycle')}"
-    if len(profile.runs) > 1:
+    if len(profile.runs) > 1 and profile.merge is None:
         low, high = min(profile.runs), max(profile.runs)
         text += f", the mean of {len(profile.runs)} runs of {low:,} to {high:,}"
     if profile.jitter is not None:

@@ -16,7 +16,7 @@ from macaw.asm.network import ProgramLayer, ProgramNetwork
 from macaw.profiling import phrases
 from macaw.profiling.distinct_names import distinct_names
 from macaw.profiling.layer_spans import layer_spans, with_layers
-from macaw.profiling.model import Difference, Group, Metric, Slice, Track
+from macaw.profiling.model import Difference, Group, Merge, Metric, Slice, Track
 from macaw.profiling.page_lines import line_totals, source_texts
 from macaw.profiling.screen_text import printable_text
 from macaw.profiling.slice_levels import stack_slices
@@ -158,8 +158,12 @@ def test_numbers_of_metrics(value: float | None, text: str) -> None:
 
 def test_shares_and_runs() -> None:
     assert (phrases.share_text(1, 3), phrases.share_text(1, 0)) == ("33.3%", "")
-    profile = replace(by_hand(), device="tiny", cycles=1, runs=(1,), jitter=None, exit_code=0)
+    profile = replace(
+        by_hand(), device="tiny", cycles=1, runs=(1,), jitter=None, exit_code=0, merge=None
+    )
     assert phrases.run_summary(profile) == "on tiny: 1 cycle"
+    merged = replace(profile, cycles=9, runs=(7, 8), merge=Merge(9, 7.5, 0.2, (7, 8), 7))
+    assert phrases.run_summary(merged) == "on tiny: 9 cycles"  # that is no mean of the runs
     profile = replace(profile, cycles=1500, runs=(2000, 1000), jitter=0, exit_code=2)
     assert phrases.run_summary(profile) == (
         "on tiny: 1,500 cycles, the mean of 2 runs of 1,000 to 2,000, jitter from seed 0; "
