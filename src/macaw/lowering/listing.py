@@ -12,6 +12,7 @@ from macaw.asm.formatter import format_text
 _LABEL = 8  # a longer label gets its own line
 WIDTH = 98  # width of comments
 _ESCAPED = re.compile(r'[\\"\x00-\x1f\x7f]')
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")  # among them the ends of lines
 
 
 def string(text: str) -> str:
@@ -43,7 +44,7 @@ class Listing:
         if len(head) > _LABEL:
             self._lines.append(head)
             head = ""
-        tail = f"# {comment}" if comment else ""
+        tail = f"# {_CONTROL.sub(' ', comment)}" if comment else ""
         self._lines.append("  ".join(filter(None, (head, statement, tail))))
 
     def line(self, text: str) -> None:
@@ -64,7 +65,7 @@ class Listing:
 
     def title(self, text: str) -> None:
         """Append a heading, which is a comment after an empty line."""
-        self._lines += ["", f"# {'-' * 16} {text}"]
+        self._lines += ["", f"# {'-' * 16} {_CONTROL.sub(' ', text)}"]
 
     def extend(self, lines: Iterable[str]) -> None:
         """Append each of `lines` as a comment."""
