@@ -168,14 +168,23 @@ class GraphLowering:
             for tensor in self.graph.inputs
         }
 
-    @check_arguments(inputs=arguments.optional(arguments.arrays), seed=arguments.seed)
+    @check_arguments(
+        inputs=arguments.optional(arguments.arrays),
+        seed=arguments.seed,
+        max_cycles=arguments.optional(arguments.whole(0)),
+    )
     def measure(
-        self, inputs: Mapping[str, ArrayLike] | None = None, *, seed: int = 0
+        self,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        *,
+        seed: int = 0,
+        max_cycles: int | None = None,
     ) -> GraphMeasurement:
         """Run the program in the emulator, and return its cycles, outputs and errors.
 
         An input that is not in `inputs` gets random numbers from -1 to 1, drawn with `seed`. Raises
-        `InputError` for inputs that do not fit, `RunError` if the program does not exit.
+        `InputError` for inputs that do not fit, `RunError` if the program does not exit, within
+        `max_cycles` if this is not None.
         """
         form = FORMATS[self.graph.form]
         arrays = self.random_inputs(seed)
@@ -186,7 +195,7 @@ class GraphLowering:
                 raise InputError(f"the input {name} is no array of numbers: {error}") from None
         assembled = self.assemble()
         watch = StepRecorder(assembled)
-        run = execution.run(assembled, arrays, on_start=watch.begin)
+        run = execution.run(assembled, arrays, on_start=watch.begin, max_cycles=max_cycles)
         return GraphMeasurement(
             cycles=run.cycles,
             dma=run.counters["dma"]["cycles_busy"],

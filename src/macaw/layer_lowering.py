@@ -101,18 +101,24 @@ class Lowering:
         """Assemble the source in a temporary folder, and return the program."""
         return assemble_lowered(self.program, self.name)
 
-    @check_arguments(x=arguments.optional(arguments.array), seed=arguments.seed)
-    def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measurement:
+    @check_arguments(
+        x=arguments.optional(arguments.array),
+        seed=arguments.seed,
+        max_cycles=arguments.optional(arguments.whole(0)),
+    )
+    def measure(
+        self, x: ArrayLike | None = None, *, seed: int = 0, max_cycles: int | None = None
+    ) -> Measurement:
         """Run the program in the emulator and compare its outputs with NumPy's.
 
         `x` are the activations. Without `x` they are random numbers, drawn with `seed`. Raises
-        `RunError` if the program does not exit.
+        `RunError` if the program does not exit, within `max_cycles` if this is not None.
         """
         program = self.assemble()
         (tensor,) = program.inputs
         if x is None:
             x = reference.random_activations(self.product, self.config, seed)
-        run = execution.run(program, {tensor.name: x})
+        run = execution.run(program, {tensor.name: x}, max_cycles=max_cycles)
         dma = run.counters["dma"]
         rows = [values["cycles"] for core, values in run.counters.items() if "bus_beats" in values]
         expected = reference.result(self.product, self.config, np.asarray(x))

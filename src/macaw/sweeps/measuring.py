@@ -192,7 +192,7 @@ def _run_lowering(subject: LoweringSubject, config: Configuration) -> _Run:
         **options,
     )
     x = reference.random_activations(lowering.product, config, seed=0)
-    measurement = lowering.measure(x)
+    measurement = lowering.measure(x, max_cycles=subject.max_cycles)
     if not measurement.equal:
         raise InputError("the outputs differ from NumPy's")
     metrics = {
@@ -213,7 +213,7 @@ def _run_graph(subject: GraphSubject, config: Configuration) -> _Run:
     options = dict(subject.options)
     lowering = fim_lowering.lower_graph(options.pop("graph"), device=config, **options)
     inputs = lowering.random_inputs(seed=0)
-    measurement = lowering.measure(inputs)
+    measurement = lowering.measure(inputs, max_cycles=subject.max_cycles)
     metrics = {
         "cycles": float(measurement.cycles),
         **_named(

@@ -1,7 +1,8 @@
 """Classes for the subject of a sweep: a program, a lowered operation or graph, or a network.
 
-The field `energy` of each class is the file of the table with which the energy is estimated. An
-empty text means the default table; None means no estimate.
+A run of the subject has at most `max_cycles` cycles; None means no limit. The field `energy` of
+each class is the file of the table with which the energy is estimated. An empty text means the
+default table; None means no estimate.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class LoweringSubject:
 
     options: Mapping[str, Any]
     config: Configuration
+    max_cycles: int | None = None
     energy: str | None = None
 
     @property
@@ -62,6 +64,7 @@ class GraphSubject:
 
     options: Mapping[str, Any]
     config: Configuration
+    max_cycles: int | None = None
     energy: str | None = None
 
     @property

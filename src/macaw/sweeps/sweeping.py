@@ -111,7 +111,7 @@ def sweep(
     if lower is not None:
         if names or paths:
             raise InputError("an operation that is lowered has no sources and no inputs")
-        subject: Subject = lowering_subject(lower, device)
+        subject: Subject = lowering_subject(lower, device, max_cycles)
     else:
         subject = source_subject(names, paths, device, max_cycles)
     if energy is not None:
@@ -177,12 +177,12 @@ def network_subject(
 
 
 def lowering_subject(
-    options: Mapping[str, Any], device: api.DeviceLike | None
+    options: Mapping[str, Any], device: api.DeviceLike | None, max_cycles: int | None = None
 ) -> LoweringSubject | GraphSubject:
     """Return the subject for `options`: arguments of `macaw.lower`, or of `macaw.lower_graph`.
 
-    `device` replaces a device in the options. Raises `InputError` if the operation, the path of the
-    weights, or the path of the graph is missing.
+    `device` replaces a device in the options, `max_cycles` limits each run. Raises `InputError` if
+    the operation, the path of the weights, or the path of the graph is missing.
     """
     given = {name: value for name, value in options.items() if value is not None}
     named = given.pop("device", None)
@@ -192,7 +192,7 @@ def lowering_subject(
             raise InputError("a graph to lower is the path of an ONNX file")
         given["graph"] = os.fspath(given["graph"])
         files.read_bytes(given["graph"])
-        return GraphSubject(given, config)
+        return GraphSubject(given, config, max_cycles)
     for name in ("operation", "weights"):
         if not isinstance(given.get(name), str | os.PathLike):
             raise InputError(f"an operation to lower needs '{name}'", "a name, and a .npy file")
@@ -200,7 +200,7 @@ def lowering_subject(
         if name in given:
             given[name] = os.fspath(given[name])
             files.read_array(given[name])
-    return LoweringSubject(given, config)
+    return LoweringSubject(given, config, max_cycles)
 
 
 @dataclass(frozen=True)

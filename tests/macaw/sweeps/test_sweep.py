@@ -422,6 +422,17 @@ def test_the_energy_of_a_batch_is_the_sum_of_its_items(layer: Path, tmp_path: Pa
     assert energies[1] == pytest.approx(2 * energies[0])
 
 
+def test_a_limit_of_cycles_is_for_what_is_lowered_too(tmp_path: Path) -> None:
+    saved_graph(tmp_path / "m.onnx")
+    np.save(tmp_path / "w.npy", np.ones((8, 16), np.int8))
+    for lower in (
+        {"operation": "spmm", "weights": tmp_path / "w.npy", "rows": 2},
+        {"graph": tmp_path / "m.onnx", "dims": {"n": 20}, "device": "tiny"},
+    ):
+        (found,) = macaw.sweep(settings={"dma.width": [32]}, lower=lower, max_cycles=5).outcomes
+        assert found.refused.startswith("cycle limit: 5 cycles are over")
+
+
 @pytest.mark.once
 def test_energies_of_lowered_operations(tmp_path: Path) -> None:
     saved_graph(tmp_path / "m.onnx")
