@@ -40,13 +40,7 @@ from macaw.profiling.energy_estimate import estimate_energy
 from macaw.profiling.energy_table import EnergyTable
 from macaw.profiling.model import Merge, MissedThreshold, Profile, Series
 from macaw.profiling.option_kinds import KINDS
-from macaw.profiling.recording import (
-    Job,
-    Parameters,
-    ProfileError,
-    Record,
-    Recording,
-)
+from macaw.profiling.recording import Job, Parameters, ProfileError, Record, Recording
 from macaw.profiling.work import Work
 
 MODES = ("auto", "mark")
@@ -109,6 +103,8 @@ class ProfileOptions:
             )
         if self.segments is not None and self.num:
             raise InputError("--segments says how many instructions make a record: leave --num out")
+        if self.shared > 1 and self.segments is None:
+            raise InputError("--shared is for neighbouring segments", "--segments N")
         comparison.check_allowed(self.allow)
         if self.allow and self.against is None:
             raise InputError("--allow is for a comparison", "--against OLD.json")

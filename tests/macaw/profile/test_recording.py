@@ -344,6 +344,7 @@ ANY_OPTIONS: dict[str, Any] = {"energy": "default"}  # of a type that mypy would
         (ProfileOptions(item=2), "there is no item 2, the last one is 0"),
         (ProfileOptions(groups=99), "trace.groups"),
         (ProfileOptions(segments=2, shared=4), "segments cannot share 4 of 4 register groups"),
+        (ProfileOptions(shared=2), "--shared is for neighbouring segments"),
         (ProfileOptions(num={"ccp": 3}), "no core is called 'ccp'"),
         (ProfileOptions(num={"cp": 0}), "num is whole numbers from 1 by the name of a core, not"),
         (ProfileOptions(segments=0), "segments is a whole number from 1, not 0"),
