@@ -88,9 +88,15 @@ def with_names(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Trac
 
 
 def choose_slices(cores: Sequence[Track]) -> list[Slice]:
-    """Return the slices that get a name: the longest slices of each core."""
-    share = MOST_NAMED // max(sum(bool(item.slices) for item in cores), 1)
-    return [x for item in cores for x in sorted(item.slices, key=lambda x: -x.cycles)[:share]]
+    """Return the slices that get a name: all if there are few, else the longest of each core.
+
+    Cores share the names equally; what a core does not need is for those with more slices.
+    """
+    chosen: list[Slice] = []
+    for place, item in enumerate(sorted(cores, key=lambda item: len(item.slices))):
+        share = (MOST_NAMED - len(chosen)) // (len(cores) - place)
+        chosen += sorted(item.slices, key=lambda x: -x.cycles)[:share]
+    return chosen
 
 
 def current_instruction(device: Device, core: Core) -> Name:

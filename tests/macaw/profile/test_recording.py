@@ -18,7 +18,7 @@ from macaw.execution import configuration_of
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import AUTO, RECORD
 from macaw.profiling import recording, replay
-from macaw.profiling.model import Profile
+from macaw.profiling.model import Profile, Slice, Track
 from macaw.profiling.option_kinds import KINDS
 from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import ProfileError
@@ -374,6 +374,28 @@ def test_the_mean_of_jittered_runs() -> None:
     assert one.runs == found.runs[:1]
     last = next(item for item in found.rows if item.core == "cp").busy[-1][1]
     assert abs(last - found.cycles) <= 1
+
+
+@pytest.mark.parametrize(
+    ("counts", "named"),
+    [
+        ((7000, 0, 3), (7000, 0, 3)),  # all
+        ((9000, 0, 100), (7900, 0, 100)),  # names that a core does not need are for the others
+        ((9000, 5000, 100), (3950, 3950, 100)),
+        ((2000, 9000, 3000, 9000), (2000, 2000, 2000, 2000)),
+    ],
+)
+def test_which_slices_get_a_name(counts: tuple[int, ...], named: tuple[int, ...]) -> None:
+    tracks = [
+        Track(f"c{core}", f"c{core}", tuple(
+            Slice(f"c{core}", f"c{core}", 0, cycles, cycles, 1, "", "", {}) for cycles in range(count)
+        ))
+        for core, count in enumerate(counts)
+    ]  # fmt: skip
+    chosen = replay.choose_slices(tracks)
+    for track, count, most in zip(tracks, counts, named, strict=True):
+        own = sorted(item.cycles for item in chosen if item.core == track.core)
+        assert own == [*range(count - most, count)]  # the longest
 
 
 @pytest.mark.parametrize("core", ["cp", "dma"])
