@@ -64,8 +64,10 @@ class _Run:
 def measure(subject: Subject, point: Point) -> Outcome:
     """Run a subject at a point, and return the outcome.
 
-    If the device or the program refuses the point, the outcome's `refused` has the reason.
+    If the device or the program refuses the point, the outcome's `refused` has the reason. If its
+    sources cannot be assembled, `files` is empty, because it is not known which ones they need.
     """
+    config: Configuration | None = None
     try:
         config = subject.config.changed(dict(point.settings))
         run = _run(subject, point, config)
@@ -76,7 +78,8 @@ def measure(subject: Subject, point: Point) -> Outcome:
         else:
             # A program's errors have lines with the text of the source: the first one is enough.
             text = str(error).strip().partition("\n")[0]
-        return Outcome(point, refused=one_line(text), files=digests(_own_files(subject)))
+        read = _own_files(subject) if config is None else _needed_files(subject, config)
+        return Outcome(point, refused=one_line(text), files=digests(read))
     return Outcome(point, metrics, files=digests(run.files))
 
 
@@ -150,8 +153,7 @@ def _energy_metrics(
 
 
 def _run_program(subject: ProgramSubject, point: Point, config: Configuration) -> _Run:
-    executable = len(subject.sources) == 1 and api.is_object(subject.sources[0])
-    program = api.load(*subject.sources, device=None if executable else config)
+    program = _load(subject, config)
     arrays = files.read_arrays(subject.inputs)
     run = execution.run(
         program,
@@ -166,6 +168,12 @@ def _run_program(subject: ProgramSubject, point: Point, config: Configuration) -
     binding = bind(program, arrays)
     items = [binding.item(index) for index in range(binding.items or 1)]
     return _Run(metrics, [*_own_files(subject), *program.read_files], program, items)
+
+
+def _load(subject: ProgramSubject, config: Configuration) -> Program:
+    """Return the program, assembled for a device unless it is an executable."""
+    executable = len(subject.sources) == 1 and api.is_object(subject.sources[0])
+    return api.load(*subject.sources, device=None if executable else config)
 
 
 def counter_metrics(counters: Counters) -> dict[str, float]:
@@ -277,6 +285,20 @@ def _own_files(subject: Subject) -> list[str]:
         return [str(Path(subject.folder) / MODEL), *subject.inputs.values(), *table]
     options = [subject.options.get(name) for name in ("weights", "bias", "graph")]
     return [*(str(path) for path in options if path), *table]
+
+
+def _needed_files(subject: Subject, config: Configuration) -> list[str]:
+    """Return the paths of all files that a run of the subject on a device reads.
+
+    The result is empty for a program whose sources cannot be assembled.
+    """
+    files = _own_files(subject)
+    if isinstance(subject, ProgramSubject):
+        try:
+            files += _load(subject, config).read_files
+        except MacawError:
+            return []
+    return files
 
 
 def digests(paths: Iterable[str | os.PathLike[str]]) -> Mapping[str, str]:

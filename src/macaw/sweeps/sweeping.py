@@ -214,7 +214,7 @@ class _Job:
 
 def _run(job: _Job) -> Outcome:
     outcome = measure(job.subject, job.point)
-    if job.path is not None:
+    if job.path is not None and outcome.files:
         write_point(job.path, outcome)
     return outcome
 
@@ -253,7 +253,7 @@ def run_points(
     for number, outcome in zip(left, _results(jobs, workers, scheduler), strict=True):
         outcomes[number] = outcome
         path = paths[number]
-        if remote and path is not None:
+        if remote and path is not None and outcome.files:
             write_point(path, outcome)
         done += 1
         watch(done, len(chosen))
