@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -284,7 +285,14 @@ def _own_files(subject: Subject) -> list[str]:
     if isinstance(subject, NetworkSubject):
         return [str(Path(subject.folder) / MODEL), *subject.inputs.values(), *table]
     options = [subject.options.get(name) for name in ("weights", "bias", "graph")]
-    return [*(str(path) for path in options if path), *table]
+    named = [str(path) for path in options if path]
+    if isinstance(subject, GraphSubject):
+        from macaw.lowering.onnx.model_file import external_files  # late: it imports onnx
+
+        for path in map(Path, tuple(named)):
+            with suppress(MacawError):  # the run reports a file that cannot be read
+                named += external_files(files.read_bytes(path), path)
+    return [*named, *table]
 
 
 def _needed_files(subject: Subject, config: Configuration) -> list[str]:

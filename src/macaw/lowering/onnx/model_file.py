@@ -32,6 +32,35 @@ def parse(data: bytes, path: Path) -> onnx.ModelProto:
     return model
 
 
+def external_files(data: bytes, path: Path) -> list[str]:
+    """Return the paths of the files beside `path` that hold arrays of the model in `data`.
+
+    The result is empty if the data are no ONNX model.
+    """
+    try:
+        model = onnx.load_model_from_string(data)
+    except Exception:  # exceptions of protobuf, of many kinds
+        return []
+    names = {
+        entry.value
+        for tensor in _tensors(model.graph)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL
+        for entry in tensor.external_data
+        if entry.key == "location"
+    }
+    return [str(path.parent / name) for name in sorted(names)]
+
+
+def _tensors(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """Yield the constant arrays of a graph and of the graphs in it."""
+    yield from graph.initializer
+    for node in graph.node:
+        for attribute in node.attribute:
+            yield from (attribute.t, *attribute.tensors)
+            for inner in (attribute.g, *attribute.graphs):
+                yield from _tensors(inner)
+
+
 def check(model: onnx.ModelProto, what: str = "the model") -> None:
     """Raise `LowerError` if ONNX's checker refuses a model, which messages call `what`.
 
