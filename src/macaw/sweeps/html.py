@@ -10,7 +10,6 @@ from importlib.resources import files
 from typing import Any
 
 from macaw.html_pages import fill, script_data
-from macaw.isa import config
 from macaw.sweeps.results import Sweep
 
 
@@ -41,12 +40,5 @@ def _page_data(sweep: Sweep) -> dict[str, Any]:
         "settings": list(sweep.settings),
         "metrics": list(sweep.metrics),
         "columns": sweep.to_dict(),
-        "refused": [
-            [
-                ", ".join(f"{key}={config.shown(value)}" for key, value in row.point.settings),
-                row.refused,
-            ]
-            for row in sweep.outcomes
-            if row.refused
-        ],
+        "refused": [[row.point.name, row.refused] for row in sweep.outcomes if row.refused],
     }

@@ -10,7 +10,7 @@ import pytest
 
 from macaw.isa.config import Value
 from macaw.sweeps.html import page
-from macaw.sweeps.points import Outcome, points
+from macaw.sweeps.points import Outcome, Point, points
 from macaw.sweeps.results import Sweep, pareto
 from tests.macaw.profile.browser import Browser, needs_browser
 
@@ -58,14 +58,17 @@ def test_a_plot_for_each_value_has_all_points(opened: Any) -> None:
 
 def test_small_numbers_and_the_singular(tmp_path: Path) -> None:
     point = points([("dma.width", [16])], zipped=False, repeat=1, seed=None)[0]
-    found = Sweep("a.s", (Outcome(point, {"cycles": 12345.0, "error": 2.5e-7}),))
+    seeded = Outcome(Point(point.settings, 1, 8), refused="no")
+    found = Sweep("a.s", (Outcome(point, {"cycles": 12345.0, "error": 2.5e-7}), seeded))
     (tmp_path / "one.html").write_text(page(found), "utf-8")
     with Browser() as browser:
         opened = browser.open(tmp_path / "one.html")
         cells = "[...document.querySelectorAll('#points td')].map(cell => cell.textContent)"
         assert opened.run(cells) == ["16", "12,345", "2.5e-7"]
         summary = opened.run("document.getElementById('summary').textContent")
-        assert summary == "1 point, 1 setting, 0 refused"
+        assert summary == "1 point, 1 setting, 1 refused"
+        reasons = opened.run("document.getElementById('reasons').innerText")
+        assert reasons == "dma.width=16, seed 8: no"
 
 
 def test_the_front_is_that_of_python(opened: Any) -> None:
