@@ -48,9 +48,9 @@ else:
         names = ["__init__", "__repr__", *(["__eq__"] if eq else [])]
         for name in names:
             if name not in written:
-                setattr(made, name, _stub(made, name, frozen))
+                setattr(made, name, _Stub(made, name, frozen))
         if eq and written.get("__hash__") is None:
-            made.__hash__ = _stub(made, "__hash__", frozen) if frozen else None
+            made.__hash__ = _Stub(made, "__hash__", frozen) if frozen else None
         if frozen:
             _guard(made)
             if slots:
@@ -168,20 +168,20 @@ else:
         model.__qualname__ = cls.__qualname__
         return model
 
-    def _stub(cls, name, frozen):
-        """Return a method that, when first called, replaces itself by the compiled method `name`.
+    class _Stub:
+        """An attribute that, when first read, replaces itself by the compiled method `name`.
 
-        The returned method then calls the compiled one. `frozen` is the option of `dataclass`.
+        `frozen` is the option of `dataclass`.
         """
 
-        def method(self, *positional, **named):
-            with _LOCK:
-                if vars(cls)[name] is method:
-                    setattr(cls, name, _method(cls, name, frozen))
-            return getattr(cls, name)(self, *positional, **named)
+        def __init__(self, cls, name, frozen):
+            self._cls, self._name, self._frozen = cls, name, frozen
 
-        method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
-        return method
+        def __get__(self, item, owner=None):
+            with _LOCK:
+                if vars(self._cls)[self._name] is self:
+                    setattr(self._cls, self._name, _method(self._cls, self._name, self._frozen))
+            return vars(self._cls)[self._name].__get__(item, owner)
 
     def _method(cls, name, frozen):
         """Return the compiled method `name` of a class.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
+import pydoc
 import threading
 from collections.abc import Callable
 from dataclasses import field
@@ -132,6 +134,19 @@ def test_pickles_go_to_a_process_that_has_made_no_object() -> None:
     assert pickle.loads(data) == Point(1, 2)
     assert copy.copy(Point(1)) == Point(1)
     assert Point.__dict__["__init__"] is vars_before
+
+
+def test_help_shows_the_fields_of_a_class_without_objects() -> None:
+    ours, theirs = made(lazy.dataclass), made(dataclasses.dataclass)
+    for name in ("__init__", "__eq__", "__repr__"):
+        parameters = [
+            [(x.name, x.kind) for x in inspect.signature(getattr(cls, name)).parameters.values()]
+            for cls in (ours, theirs)
+        ]
+        assert parameters[0] == parameters[1]
+    shown = pydoc.plain(pydoc.render_doc(made(lazy.dataclass)))
+    assert "Row(a, b='text', c=" in shown
+    assert "positional" not in shown
 
 
 def test_a_class_extends_another_and_keeps_its_own_methods() -> None:
