@@ -98,10 +98,6 @@ class AssemblyError(MacawError):
         lines, left_out = first(self.diagnostics)
         super().__init__("\n".join([*map(str, lines), *([left_out] if left_out else [])]))
 
-    def __reduce__(self) -> tuple[type[AssemblyError], tuple[tuple[Diagnostic, ...]]]:
-        """Return how `pickle` makes a copy, for example to send it to another process."""
-        return type(self), (self.diagnostics,)
-
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """The errors, without the warnings."""

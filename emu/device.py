@@ -21,7 +21,7 @@ from macaw.emu.core_set import CoreSet
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import DeviceError, Fault, Place, Stop
 from macaw.emu.hashing import blake2b
-from macaw.emu.snapshot import Snapshot
+from macaw.emu.snapshot import Snapshot, copied
 from macaw.emu.state import Change, State, StateError, StateField
 from macaw.emu.system import System
 from macaw.emu.waits import NEVER
@@ -177,10 +177,7 @@ class Device(System):
         also acted in cycle `until` (see `position`). After an exit or fault, `run` returns the same
         stop until a reset, load or restore. Raises `DeviceError` for a wrong `max_cycles`.
         """
-        limit = self._end(max_cycles)
-        if until is not None and until <= limit:
-            return self._run(until, None, turn)
-        return self._run(limit, None, 0)
+        return self._run(*self._end(max_cycles, until, turn), None)
 
     def step_core(
         self, name: str, max_cycles: int | None = None, until: int | None = None, turn: int = 0
@@ -191,21 +188,19 @@ class Device(System):
         cores act, too, each in its cycles. The limits are those of `run`. Raises `KeyError` for an
         unknown name.
         """
-        limit = self._end(max_cycles)
-        if until is not None and until <= limit:
-            return self._run(until, self.cores[name], turn)
-        return self._run(limit, self.cores[name], 0)
+        return self._run(*self._end(max_cycles, until, turn), self.cores[name])
 
-    def _end(self, max_cycles: int | None) -> int:
-        """Return the cycle in which a run of at most `max_cycles` ends; `NEVER` for None.
+    def _end(self, max_cycles: int | None, until: int | None, turn: int) -> tuple[int, int]:
+        """Return (cycle, turn) in which a run with these limits ends; `NEVER` without limits.
 
-        Raises `DeviceError` for a number that is not whole or is negative.
+        Raises `DeviceError` for a `max_cycles` that is not whole or is negative.
         """
-        if max_cycles is None:
-            return NEVER
-        if not isinstance(max_cycles, Integral) or max_cycles < 0:
-            raise DeviceError(f"max_cycles is a whole number from 0, not {max_cycles!a:.60}")
-        return self.cycle + int(max_cycles)
+        limit = NEVER
+        if max_cycles is not None:
+            if not isinstance(max_cycles, Integral) or max_cycles < 0:
+                raise DeviceError(f"max_cycles is a whole number from 0, not {max_cycles!a:.60}")
+            limit = self.cycle + int(max_cycles)
+        return (limit, 0) if until is None or until > limit else (until, turn)
 
     def interrupt(self, stop: Stop | None = None) -> None:
         """Request that the run stops and returns `stop`; None means the stop of an interrupt.
@@ -215,7 +210,7 @@ class Device(System):
         """
         self._request = stop or Stop("interrupt", self.cycle, "interrupted")
 
-    def _run(self, limit: int, focus: Core | None, turn: int) -> Stop:
+    def _run(self, limit: int, turn: int, focus: Core | None) -> Stop:
         if self.stopped is not None:
             return self.stopped
         self._request, self.focus = None, focus
@@ -438,6 +433,11 @@ class Device(System):
             core.state.restore(snapshot.cores[core.name])
         self._reload()
         self.turn = snapshot.turn - 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how `pickle` and `copy` copy a device: its state, without functions of callers."""
+        machine = self.config, self.engine, self.jitter
+        return copied, (type(self), *machine, self.program, self.snapshot())
 
     def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
         """Return the changes since `earlier` as pairs (name, change).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from macaw.asm.program import Program
 from macaw.isa.lazy_dataclass import dataclass
 
 
@@ -26,3 +27,19 @@ class Snapshot:
     def cycle(self) -> int:
         """The device time."""
         return int(self.device["cycle"])
+
+
+def copied(
+    kind: type[Any],
+    config: Mapping[str, Any],
+    engine: str,
+    jitter: int | None,
+    program: Program | None,
+    snapshot: Snapshot,
+) -> Any:
+    """Return a new device of the class `kind` with the program and the state of a snapshot."""
+    device = kind(config, engine=engine, jitter=jitter)
+    if program is not None:
+        device.load(program)
+    device.restore(snapshot)
+    return device

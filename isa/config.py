@@ -73,9 +73,6 @@ class ConfigError(MacawError, ValueError):
         more = [f"and {left} more"] if left > 0 else []
         super().__init__("\n".join([*lines, *more]))
 
-    def __reduce__(self) -> tuple[type[ConfigError], tuple[str, ...]]:
-        return ConfigError, self.mistakes
-
 
 class Configuration(Mapping[str, Any]):
     """The values of a device's settings, by dotted name: `config["pe.clusters"]`. Immutable."""

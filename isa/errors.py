@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class MacawError(Exception):
     """An error that the user can correct; `hint` says how, if that is known.
@@ -13,3 +15,11 @@ class MacawError(Exception):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message, self.hint = message, hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how `pickle` and `copy` make a copy: without `__init__`, as classes differ in it."""
+        return _copied, (type(self), self.args), vars(self)
+
+
+def _copied(kind: type[MacawError], arguments: tuple[Any, ...]) -> MacawError:
+    return kind.__new__(kind, *arguments)

@@ -1,0 +1,80 @@
+"""Copies by `pickle` and `copy`, as pools of processes and clusters make them."""
+
+import copy
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import macaw as api
+from tests.macaw.conftest import ROOT
+
+COPIES: tuple[Callable[[Any], Any], ...] = (
+    lambda item: pickle.loads(pickle.dumps(item)),
+    copy.copy,
+    copy.deepcopy,
+)
+each_copy = pytest.mark.parametrize("copied", COPIES, ids=("pickle", "copy", "deepcopy"))
+LAYER = ROOT / "programs/layer/layer.s"
+X = np.arange(64, dtype=np.int8)
+FAULT = ".core cp\n lw a0, 2(zero)\n"
+
+
+@each_copy
+def test_a_copy_of_a_run(copied: Callable[[Any], Any]) -> None:
+    run = api.run(LAYER, x=X)
+    other = copied(run)
+    np.testing.assert_array_equal(other.outputs["y"], run.outputs["y"])
+    assert (other.cycles, other.counters) == (run.cycles, run.counters)
+    assert other.device is not run.device or copied is copy.copy
+    assert other.device.hash() == run.device.hash()
+    np.testing.assert_array_equal(other.device.read_tensor("y"), run.outputs["y"])
+
+
+@each_copy
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_a_copy_of_a_device_continues_alone(copied: Callable[[Any], Any], engine: str) -> None:
+    program = api.load(LAYER)
+    device = api.Device(api.configuration("tiny"), engine=engine, jitter=3)
+    device.load(program)
+    device.write_tensor("x", X)
+    device.run(max_cycles=100)
+    other, state = copied(device), device.hash()
+    assert (other.engine, other.jitter, other.cycle) == (engine, 3, 100)
+    stop = other.run()
+    assert device.hash() == state
+    assert (device.run(), device.hash()) == (stop, other.hash())
+
+
+@each_copy
+def test_a_copy_of_a_device_without_a_program(copied: Callable[[Any], Any]) -> None:
+    device = api.Device(api.configuration("tiny"))
+    assert repr(copied(device)) == repr(device)
+    assert copied(device).hash() == device.hash()
+
+
+@each_copy
+def test_a_copy_of_an_error_of_a_run(copied: Callable[[Any], Any]) -> None:
+    with pytest.raises(api.RunError) as caught:
+        api.run(api.assemble(api.Source(FAULT, "a.s")))
+    error = copied(caught.value)
+    assert (str(error), error.item, error.hint) == (str(caught.value), None, "")
+    assert error.stop.fault.kind == "misaligned access"
+    assert error.device.stopped.message == error.stop.message
+
+
+def fails(text: str) -> object:
+    return api.run(api.assemble(api.Source(text, "a.s")))
+
+
+def test_another_process_runs_a_program() -> None:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        run = pool.submit(api.run, LAYER, {"x": X}).result()
+        np.testing.assert_array_equal(run.outputs["y"], api.run(LAYER, x=X).outputs["y"])
+        with pytest.raises(api.RunError, match=r"a\.s:2:2: cp: misaligned access"):
+            pool.submit(fails, FAULT).result()
