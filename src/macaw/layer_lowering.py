@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -152,7 +153,21 @@ def assemble_lowered(program: SourceFiles, name: str) -> Program:
     """
     with tempfile.TemporaryDirectory() as folder:
         write_sources(program, Path(folder) / f"{name}.s")
-        return api.assemble(Source(program.source, f"{name}.s", Path(folder)))
+        assembled = api.assemble(Source(program.source, f"{name}.s", Path(folder)))
+        return without_folder(assembled, folder)
+
+
+def without_folder(program: Program, folder: str) -> Program:
+    """Return the program with names of source files that do not begin with `folder`.
+
+    Messages about a program from a temporary folder then name files as `write` would write them.
+    """
+
+    def rename(name: str) -> str:
+        return name.removeprefix(folder).lstrip(os.sep) if name.startswith(folder) else name
+
+    files = tuple(map(rename, program.source_files))
+    return replace(program, lines=program.line_table.renamed(rename), source_files=files)
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,16 @@ def test_every_layer_equals_the_reference_evaluator(compiled, image, run):
     assert "\n" not in repr(run)
 
 
+def test_a_program_names_no_temporary_file(compiled, image):
+    """The names of sources and included files are those that `write` would write."""
+    program = compiled.program
+    assert program.source_files == tuple(compiled.sources)
+    included = {name for source in compiled.sources.values() for name in source.texts}
+    assert {line.file for line in program.lines} <= included | set(compiled.sources)
+    with pytest.raises(macaw.RunError, match=r"cp at \S+ \(main\.s:\d+\)"):
+        compiled.run(x=image, max_cycles=20)
+
+
 def test_scales_of_channels_tables_and_all_that_convolutions_have():
     device = load("tiny").changed({"pe.clusters": 1})
     network = macaw.compile(real_model(), device=device)

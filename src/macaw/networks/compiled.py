@@ -24,7 +24,7 @@ from macaw.errors import InputError
 from macaw.input_binding import join_inputs, shape_text
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
-from macaw.layer_lowering import write_sources
+from macaw.layer_lowering import without_folder, write_sources
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.net.assign import Assignment, Edge
 from macaw.lowering.net.layouts import to_device, to_model
@@ -168,7 +168,8 @@ class CompiledNetwork:
             return api.load(*(self.folder / name for name in self.sources))
         with tempfile.TemporaryDirectory() as folder:
             self.write(folder)
-            return api.load(*(Path(folder) / name for name in self.sources))
+            program = api.load(*(Path(folder) / name for name in self.sources))
+            return without_folder(program, folder)
 
     @check_arguments(
         inputs=arguments.optional(arguments.mapping(arguments.array, "arrays by name")),
