@@ -184,6 +184,52 @@ def followed(tmp_path: Path, body: str, head: str = HEAD) -> Concordance:
     return found
 
 
+@pytest.mark.parametrize(
+    ("hinted", "expected"),
+    [
+        (["a, Dram, 1, 1, 4"], {"dram_0": 0, "a": 1, "dram_2": 2}),
+        (["b, Dram, 3, 1, 4", "a, Dram, 1, 1, 8"], {"dram_0": 0, "a": 1, "b": 3}),
+        (["a, Dram, 0, 1, 4", "b, Dram, 2, 1, 4"], {"a": 0, "dram_1": 1, "b": 2, "dram_3": 3}),
+    ],
+)
+def test_hints_in_the_middle_of_a_read_from_dram(
+    tmp_path: Path, hinted: list[str], expected: dict[str, int]
+) -> None:
+    """A hint for a vector in the middle of a read from Dram names this vector.
+
+    The name of an input in external memory is that of the first part without a hint.
+    """
+    head = HEAD.replace("1, 4, at", "4, 4, at")
+    hints = "".join(f" .hint tensor {hint}\n" for hint in hinted)
+    body = hints + " SetIterations(4)\n v_rd_inc Dram, 0, 1\n v_relu\n v_wr NetOutQ\n"
+    found = followed(tmp_path, body, head)
+    assert {name: tensor.address for name, tensor in found.inputs.items()} == expected
+    head = head.replace(".data", "").replace('.npy    "numbers.npy"', ".input x, float16, 4, 4")
+    found = api.concord(api.assemble(Source(f"{head}{body} end_chain\n", "declared.s")))
+    unnamed = next(name for name in expected if name.startswith("dram"))
+    places = {tensor.address: name for name, tensor in found.inputs.items()}
+    assert places == {at: name.replace(unnamed, "x") for name, at in expected.items()}
+    assert found.check(found.random()) is None
+
+
+def test_a_hint_in_the_middle_of_tiles(tmp_path: Path) -> None:
+    """A hint for a tile in the middle of a read of tiles names it; one for vectors does not."""
+    head = HEAD.replace("1, 4, at", "3, 4, at")
+    vectors = " v_rd Dram, 20\n v_relu\n v_wr NetOutQ\n"
+    tiles = (
+        " SetRowsCols(2, 1)\n m_rd Dram, 0\n m_wr MatrixRf, 0\n"
+        " v_rd Dram, 16\n mv_mul 0\n v_wr NetOutQ\n"
+    )
+    hints = " .hint tensor W, Dram, 1, 4, 4\n .hint tensor v, Dram, 20, 1, 4\n"
+    found = followed(tmp_path, hints + tiles + vectors, head)
+    expected = {"matrix_dram_0": 0, "W": 1, "dram_16": 16, "v": 20}
+    assert {name: tensor.address for name, tensor in found.inputs.items()} == expected
+    rows = " SetIterations(3)\n v_rd_inc Dram, 0, 1\n v_wr AddSubVrf0, 0\n SetIterations(1)\n"
+    found = followed(tmp_path, hints + rows + tiles + vectors, head)
+    names = {name: tensor.kind for name, tensor in found.inputs.items()}
+    assert names["W"] == "matrix"
+
+
 TILE_WRITTEN = """        SetIterations(4)
         v_rd_inc Dram, 8, 1
         v_wr_inc Dram, 16, 1            # a tile, row by row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,13 +15,29 @@ from macaw.lowering.concord.hints import Hint
 # Hints of a load's destination, each with the index of its first cell in the load.
 Pieces = Sequence[tuple[int, Hint]]
 
+# The names of hints in Dram, each with the unit in which it counts: True for tiles, else vectors.
+Units = Mapping[str, bool]
+
 
 class Inputs:
-    """Makes the inputs of a traced program, when a chain reads cells that no chain has written."""
+    """Makes the inputs of a traced program, when a chain reads cells that no chain has written.
 
-    def __init__(self, graph: Graph, hints: Sequence[Hint], native: int) -> None:
-        self.graph, self.hints, self.native = graph, hints, native
+    `dividing` has those hints in Dram that divide a read in whose middle they are.
+    """
+
+    def __init__(self, graph: Graph, hints: Sequence[Hint], native: int, dividing: Units) -> None:
+        self.graph, self.hints, self.native, self.dividing = graph, hints, native, dividing
         self.names_used: set[str] = set()  # hints that are inputs already
+        self._in_middle: dict[str, bool] = {}  # hints in Dram in the middle of other inputs
+
+    def left_out(self) -> Units:
+        """Return the hints in Dram that are in the middle of another input and name nothing.
+
+        The result is for the argument `dividing` of another trace of the same program. Only a
+        whole trace finds these hints, because a hint in Dram may count the vectors or the tiles of
+        another read.
+        """
+        return {name: unit for name, unit in self._in_middle.items() if name not in self.names_used}
 
     def fill(
         self, name: str, memory: Cells, addresses: Ints, pieces: Pieces, *, tiles: bool
@@ -50,11 +66,14 @@ class Inputs:
             if hint is None and not free[flat == first].all():
                 hint = self._unnamed_rows(name, lines)
             if hint is not None:  # also for tiles, whose rows are vectors
+                self._note_hints_in(hint, tiles=False)
                 self.make(hint, memory, tiles=False)
                 continue
-            end = self._end_before_hint(name, first, int(flat[-1]) + 1)
+            end = self._end_before_hint(name, first, int(flat[-1]) + 1, tiles=tiles)
             whole = flat[free.all(axis=1) & (flat < end)]
-            self.make(self._make_unnamed(name, addresses, whole, tiles=tiles), memory, tiles=tiles)
+            hint = self._make_unnamed(name, addresses, whole, tiles=tiles)
+            self._note_hints_in(hint, tiles=tiles)
+            self.make(hint, memory, tiles=tiles)
 
     def _cells(self, addresses: Ints, *, tiles: bool) -> Ints:
         """Return an array with one row for each address: the cells of that vector or tile."""
@@ -136,15 +155,15 @@ class Inputs:
     def _declared_hint_at(self, name: str, memory: Cells, address: int) -> Hint | None:
         """Return the declared tensor that contains the cell at `address`, or None.
 
-        If a part of the tensor is already an input, or an explicit hint names a later part of a
-        tensor in a queue, the result is a hint for the part from `address` on that has no other
-        name. In Dram, the result is None if an explicit hint names a part of the tensor.
+        If a part of the tensor is already an input, or an explicit hint names a later part of it,
+        the result is a hint for the part from `address` on that has no other name. In Dram, the
+        result is None if the explicit hint is not in `dividing`.
         """
         hint = self.hint_at(name, address, tiles=False, explicit=False)
         if hint is None:
             return None
         whole = hint.address + self._size(hint, tiles=False)
-        end = self._end_before_hint(name, address, whole)
+        end = self._end_before_hint(name, address, whole, tiles=False)
         if end < whole or any(
             tensor.memory == name and hint.address <= self._begin(tensor) < end
             for tensor, _ in self.graph.inputs
@@ -158,14 +177,12 @@ class Inputs:
         cells_of = hint.address + np.arange(end - hint.address)
         return hint if self._free(memory, cells_of).all() else None
 
-    def _end_before_hint(self, name: str, address: int, end: int) -> int:
-        """Return where the next unused explicit hint after `address` of a queue begins, or `end`.
+    def _end_before_hint(self, name: str, address: int, end: int, *, tiles: bool) -> int:
+        """Return where the next unused explicit hint after `address` begins, or `end`.
 
         The result is at most `end`. In Dram, hints count vectors or tiles, and a hint that no chain
-        has used yet may count the other ones; so for Dram the result is always `end`.
+        has used yet may count the other ones; so for Dram only the hints in `dividing` count.
         """
-        if name == "Dram":
-            return end
         begins = [
             hint.address
             for hint in self.hints
@@ -173,8 +190,17 @@ class Inputs:
             and hint.memory == name
             and hint.address > address
             and hint.name not in self.names_used
+            and (name != "Dram" or self.dividing.get(hint.name) == tiles)
         ]
         return min([end, *begins])
+
+    def _note_hints_in(self, whole: Hint, *, tiles: bool) -> None:
+        """Note the explicit hints in Dram that are in the middle of the tensor `whole`."""
+        last = whole.address + self._size(whole, tiles=tiles) - 1
+        for hint in self.hints:
+            inside = whole.address < hint.address <= last
+            if inside and hint.explicit and hint.memory == whole.memory == "Dram":
+                self._in_middle[hint.name] = tiles
 
     def _begin(self, tensor: Tensor) -> int:
         """Return the address of a tensor, counted in cells; a tile of Dram has several cells."""

@@ -19,31 +19,37 @@ from macaw.lowering.concord.cells import NOTHING, Cells, Ints
 from macaw.lowering.concord.chains import Chain, SourceInstruction
 from macaw.lowering.concord.graph import Graph, Node, Output, Tensor
 from macaw.lowering.concord.hints import Hint
-from macaw.lowering.concord.inputs import Inputs, Pieces
+from macaw.lowering.concord.inputs import Inputs, Pieces, Units
 from macaw.lowering.errors import LowerError
 
 _QUANTISED = "InitialVrf"
 _IN, _OUT, _EXTERNAL, _MATRICES = "NetInQ", "NetOutQ", "Dram", "MatrixRf"
 
 
-def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration) -> Graph:
+def trace(
+    chains: Sequence[Chain],
+    hints: Sequence[Hint],
+    config: Configuration,
+    dividing: Units | None = None,
+) -> Graph:
     """Return the graph of a program of nnp.
 
-    `chains` are the chains that the program executes; `hints` name its tensors.
-
-    Raises `LowerError` if concordant software cannot express the program.
+    `chains` are the chains that the program executes; `hints` name its tensors. `dividing` is as
+    for `Inputs`; None lets the function find it. Raises `LowerError` if concordant software cannot
+    express the program.
     """
-    tracer = Tracer(hints, config)
+    tracer = Tracer(hints, config, dividing or {})
     for chain in chains:
         tracer.run(chain)
     tracer.finish()
-    return tracer.graph
+    left_out = tracer.inputs.left_out() if dividing is None else {}
+    return trace(chains, hints, config, left_out) if left_out else tracer.graph
 
 
 class Tracer:
     """The state of a trace: the memories and queues of the program, and the graph so far."""
 
-    def __init__(self, hints: Sequence[Hint], config: Configuration) -> None:
+    def __init__(self, hints: Sequence[Hint], config: Configuration, dividing: Units) -> None:
         self.native = int(config["nnp.native"])
         self.graph = Graph(self.native)
         self.mvm_out = bool(config["nnp.quantise_mvm_out"])
@@ -56,7 +62,7 @@ class Tracer:
         ] = []  # what was pushed to NetOutQ: node, cell, instruction
         # by address in Dram: the instruction that wrote it
         self.write_log: dict[int, SourceInstruction] = {}
-        self.inputs = Inputs(self.graph, hints, self.native)
+        self.inputs = Inputs(self.graph, hints, self.native, dividing)
         self.turns = range(1)  # numbers of the iterations that are traced now
         self.matrices: dict[
             tuple[int, int, int], Node
