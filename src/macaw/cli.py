@@ -297,7 +297,7 @@ def _report_error(error: Exception) -> int:
         print_diagnostics(error.diagnostics)
         return EXIT_WRONG_INPUT
     if isinstance(error, MacawError):
-        console.error(error.message, error.hint)
+        console.error(error.message, getattr(error, "command_hint", error.hint))
         return status_of(error)
     if isinstance(error, OSError) and error.errno is not None:
         place = f"{error.filename}: " if error.filename else ""

@@ -27,6 +27,14 @@ class InputError(MacawError, ValueError):
     """A file, an array or an argument cannot be used."""
 
 
+class MissingInputError(InputError):
+    """An input of a program is not given. `hint` is for Python, `command_hint` for the commands."""
+
+    def __init__(self, message: str, hint: str, command_hint: str) -> None:
+        super().__init__(message, hint)
+        self.command_hint = command_hint
+
+
 class RunError(MacawError):
     """A program stopped without exiting: at a fault, a deadlock, a breakpoint or a cycle limit.
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from macaw import api, execution, run_report
 from macaw.array_comparison import MOST_SHOWN, array_differences, reference_differences
 from macaw.asm.program import Program
-from macaw.errors import InputError, RunError
+from macaw.errors import InputError, MissingInputError, RunError
 from macaw.files import npy_bytes, read_array, read_arrays, read_bytes, write_all
 from macaw.golden_description import (
     DESCRIPTION_FILE,
@@ -217,6 +217,8 @@ def execute(golden: GoldenTest, on_load: OnLoad | None) -> Result:
             max_cycles=golden.max_cycles,
             jitter=golden.jitter,
         )
+    except MissingInputError as error:
+        raise InputError(error.message, f"[inputs] of {DESCRIPTION_FILE} names files") from None
     except RunError as error:
         return _failure_result(golden, error)
     record: dict[str, Any] = {"stop": "exit", "exit_code": run.exit_code}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from macaw.asm.program import Program, Tensor
 from macaw.emu import bfloat16
-from macaw.errors import InputError
+from macaw.errors import InputError, MissingInputError
 from macaw.golden_description import DESCRIPTION_FILE, read_description
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.phrases import did_you_mean, plural
@@ -83,8 +83,11 @@ def bind(program: Program, values: Mapping[str, object]) -> Binding:
     missing = [tensor for name, tensor in declared.items() if name not in values]
     if missing:
         names = ", ".join(map(tensor_text, missing))
-        hint = f"-i {missing[0].name}=FILE.npy" + _folder_hint(program, missing)
-        raise InputError(f"{plural(len(missing), 'input')} not given: {names}", hint)
+        raise MissingInputError(
+            f"{plural(len(missing), 'input')} not given: {names}",
+            f"{missing[0].name}=ARRAY, or a mapping of arrays by name",
+            f"-i {missing[0].name}=FILE.npy" + _folder_hint(program, missing),
+        )
     arrays = {name: _convert(declared[name], value) for name, value in values.items()}
     batched = frozenset(
         name for name, array in arrays.items() if _has_batch_axis(declared[name], array)

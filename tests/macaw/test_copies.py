@@ -67,6 +67,17 @@ def test_a_copy_of_an_error_of_a_run(copied: Callable[[Any], Any]) -> None:
     assert error.device.stopped.message == error.stop.message
 
 
+@each_copy
+def test_a_copy_of_an_error_about_inputs(copied: Callable[[Any], Any]) -> None:
+    with pytest.raises(api.InputError) as caught:
+        api.run(LAYER)
+    error = copied(caught.value)
+    assert (str(error), error.hint) == (
+        "1 input not given: x (int8, 64)",
+        "x=ARRAY, or a mapping of arrays by name",
+    )
+
+
 def fails(text: str) -> object:
     return api.run(api.assemble(api.Source(text, "a.s")))
 

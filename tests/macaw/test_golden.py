@@ -201,7 +201,10 @@ def test_a_seed_of_jitter_is_part_of_the_description(macaw: Macaw, layer: Path) 
         ('source = "layer.s"\nrecord = []', "record must be a list of"),
         ('source = "layer.s', "golden.toml"),
         ('source = "none.s"', "none.s"),
-        ('source = "layer.s"', "1 input not given: x"),
+        (
+            'source = "layer.s"',
+            "1 input not given: x (int8, 64)\n  hint: [inputs] of golden.toml names files\n",
+        ),
         ('source = "layer.s"\ndevice = "tinny"', "no device is called 'tinny'"),
         ('source = "broken.s"', "broken.s:1:1: error:"),
     ],

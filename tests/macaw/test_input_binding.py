@@ -52,7 +52,10 @@ def test_an_empty_batch() -> None:
 
 
 def test_an_input_that_is_not_given() -> None:
-    assert refused(x=X) == ("1 input not given: bias (int32, scalar)", "-i bias=FILE.npy")
+    assert refused(x=X) == (
+        "1 input not given: bias (int32, scalar)",
+        "bias=ARRAY, or a mapping of arrays by name",
+    )
     assert refused()[0] == "2 inputs not given: x (int8, 2 × 3), bias (int32, scalar)"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.errors import EXIT_SUCCESS, InputError
+from macaw.errors import EXIT_SUCCESS, InputError, MissingInputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,9 +79,7 @@ def _load(launch: Launch, say: Callable[[str], object], allow_shell: bool) -> In
             allow_shell=allow_shell,
             protected=[*sources, *inputs.values(), *([device] if device else [])],
         )
-    except InputError as error:
-        if not error.hint.startswith("-i "):
-            raise
+    except MissingInputError as error:
         raise InputError(error.message, "inputs of the launch configuration names files") from None
 
 
