@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,28 @@ from macaw.input_binding import shape_text
 from macaw.phrases import plural
 
 MOST_SHOWN = 8  # elements listed for an output
+
+
+def equal_results(first: Any, second: Any) -> bool:
+    """Return whether two results have equal values; arrays are equal if all their bits are.
+
+    Results are of the same dataclass; its fields with `compare=False` do not count.
+    """
+    return all(
+        _equal(getattr(first, row.name), getattr(second, row.name))
+        for row in fields(first)
+        if row.compare
+    )
+
+
+def _equal(first: Any, second: Any) -> bool:
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        same_form = first.dtype == second.dtype and first.shape == second.shape
+        return same_form and first.tobytes() == second.tobytes()
+    if isinstance(first, dict) and isinstance(second, dict):
+        same_keys = first.keys() == second.keys()
+        return same_keys and all(_equal(first[key], second[key]) for key in first)
+    return bool(first == second)
 
 
 def array_differences(name: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:

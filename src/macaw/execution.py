@@ -85,6 +85,11 @@ class Run:
             for core, values in self.device.counters().items()
         }
 
+    def __eq__(self, other: object) -> bool:
+        from macaw.array_comparison import equal_results
+
+        return equal_results(self, other) if isinstance(other, Run) else NotImplemented
+
     def __repr__(self) -> str:
         items = "" if self.items is None else f" of {plural(self.items, 'item')}"
         outputs = ", ".join(

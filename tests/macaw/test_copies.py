@@ -5,12 +5,14 @@ import multiprocessing
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import macaw as api
+from macaw.networks.nnp_network import NnpRun
 from tests.macaw.conftest import ROOT
 
 COPIES: tuple[Callable[[Any], Any], ...] = (
@@ -89,3 +91,21 @@ def test_another_process_runs_a_program() -> None:
         np.testing.assert_array_equal(run.outputs["y"], api.run(LAYER, x=X).outputs["y"])
         with pytest.raises(api.RunError, match=r"a\.s:2:2: cp: misaligned access"):
             pool.submit(fails, FAULT).result()
+
+
+def test_equal_runs() -> None:
+    """Runs are equal if they have the same results; a NaN equals itself."""
+    first, again, other = (api.run(LAYER, x=x) for x in (X, X, X + 1))
+    assert first == again
+    assert first != other
+    assert first != "y"
+    numbers = [np.array([np.nan, zero], np.float32) for zero in (0.0, 0.0, -0.0)]
+    runs = [replace(first, outputs={"y": array}) for array in numbers]
+    assert runs[0] == runs[1] != runs[2]
+    model = ROOT / "programs/network/digits_int8.onnx"
+    network = api.compile(model)
+    images = {edge.name: np.zeros(edge.shape, edge.dtype) for edge in network.assignment.inputs}
+    assert network.run(images) == network.run(images)
+    run = NnpRun({"y": numbers[0]}, 12345, {})
+    assert run == NnpRun({"y": numbers[1]}, 12345, {}) != NnpRun({"y": numbers[2]}, 12345, {})
+    assert repr(run) == "<run: 12,345 cycles; y float32 2>"

@@ -76,6 +76,11 @@ class NetworkRun:
     layers: tuple[LayerResult, ...]
     busy: dict[str, float]
 
+    def __eq__(self, other: object) -> bool:
+        from macaw.array_comparison import equal_results
+
+        return equal_results(self, other) if isinstance(other, NetworkRun) else NotImplemented
+
     def __repr__(self) -> str:
         size = f"{plural(self.cycles, 'cycle')}, {plural(len(self.layers), 'layer')}"
         outputs = ", ".join(

@@ -18,7 +18,7 @@ from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
-from macaw.input_binding import join_inputs
+from macaw.input_binding import join_inputs, shape_text
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.layer_lowering import assemble_lowered, write_sources
@@ -27,7 +27,7 @@ from macaw.lowering.nnp.reading import HOST
 from macaw.lowering.nnp.source import SOURCE, Lowered
 from macaw.network_description import FORMAT, MODEL, NETWORK_FILE
 from macaw.networks.model_inputs import model_arrays
-from macaw.phrases import plural
+from macaw.phrases import one_line, plural
 
 CORE = "nnp"
 
@@ -57,6 +57,18 @@ class NnpRun:
     outputs: dict[str, NDArray[Any]]
     cycles: int
     counters: dict[str, int]
+
+    def __eq__(self, other: object) -> bool:
+        from macaw.array_comparison import equal_results
+
+        return equal_results(self, other) if isinstance(other, NnpRun) else NotImplemented
+
+    def __repr__(self) -> str:
+        outputs = ", ".join(
+            f"{name} {array.dtype.name} {shape_text(array.shape)}"
+            for name, array in self.outputs.items()
+        )
+        return one_line(f"<run: {plural(self.cycles, 'cycle')}; {outputs}>")
 
 
 @dataclass(frozen=True)
