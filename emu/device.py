@@ -55,7 +55,7 @@ class Device(System):
             raise DeviceError(f"the seed of jitter is a whole number from 0, not {jitter!a:.60}")
         if engine not in ENGINES:
             raise DeviceError(f"no engine is called '{engine}', there are {', '.join(ENGINES)}")
-        super().__init__(config, engine, jitter)
+        super().__init__(config, engine, None if jitter is None else int(jitter))
         self.program: Program | None = None
         self.stopped: Stop | None = None  # the exit or fault that ended the run; None if none has
         self.pause: Callable[[], bool] | None = None  # called between acts; returns whether to stop

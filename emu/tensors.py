@@ -20,6 +20,8 @@ def find(program: Program | None, name: str) -> Tensor:
     """
     if program is None:
         raise DeviceError("no program is loaded")
+    if not isinstance(name, str):
+        raise DeviceError(f"the name of a tensor is a string, not a {type(name).__name__}")
     try:
         return program.tensor(name)
     except KeyError:

@@ -130,6 +130,8 @@ class Configuration(Mapping[str, Any]):
 
     def changed(self, values: Mapping[str, Value]) -> Configuration:
         """Return a copy in which the settings in `values` have new values. Raises `ConfigError`."""
+        if not isinstance(values, Mapping):
+            raise ConfigError("a configuration is changed by the values of fields by name")
         return Configuration(self.name, {**self._values, **values})
 
     def to_toml(self, comments: bool = True) -> str:

@@ -230,6 +230,7 @@ def sequence(kind: Kind, description: str) -> Kind:
 
     def several(value: Any) -> str | None:
         good = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
+        good = good and getattr(value, "shape", None) != ()  # NumPy does not iterate over a number
         return None if good and not any(map(kind, value)) else description
 
     return several

@@ -30,7 +30,7 @@ def from_native_tiles(array: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
 
     Raises `InputError` if `array` does not have the number of tiles that `shape` needs.
     """
-    whole, shape = np.asarray(array), arguments.python_numbers(shape)
+    whole, shape = np.array(array), arguments.python_numbers(shape)
     if whole.ndim != 3 or whole.shape[1] != whole.shape[2] or not whole.size:
         raise InputError(f"the tiles have the shape {whole.shape}, not (tiles, native, native)")
     needed = -(-shape[0] // whole.shape[1]) * -(-shape[1] // whole.shape[1])
@@ -56,7 +56,7 @@ def from_native_vectors(array: ArrayLike, shape: tuple[int, int]) -> NDArray[Any
 
     Raises `InputError` if `array` does not have the number of native vectors that `shape` needs.
     """
-    whole, shape = np.asarray(array), arguments.python_numbers(shape)
+    whole, shape = np.array(array), arguments.python_numbers(shape)
     if whole.ndim != 2 or not whole.size:
         raise InputError(f"the vectors have the shape {whole.shape}, not (vectors, native)")
     needed = shape[0] * -(-shape[1] // whole.shape[1])

@@ -280,6 +280,59 @@ def test_numbers_of_numpy_do_not_overflow(program: macaw.Program) -> None:
         macaw.untiled(tiles, (size, 10**20), layout="dot", side="a")  # type: ignore[arg-type]
 
 
+def test_seeds_of_a_device_are_numbers_of_any_kind(program: macaw.Program) -> None:
+    seeds: tuple[Any, ...] = (3, np.int8(3), np.uint64(3))
+    cycles = []
+    for seed in seeds:
+        device = macaw.Device(macaw.configuration("tiny"), jitter=seed)
+        device.load(program)
+        cycles.append(device.run().cycle)
+    assert len(set(cycles)) == 1
+
+
+def test_arrays_are_sequences(tmp_path: Path) -> None:
+    """A list of values may be an array, but not an array without axes."""
+    (tmp_path / "a.s").write_text(".core cp\n_start: li a7, 93\n li a0, 0\n ecall\n")
+    values: tuple[Any, ...] = (np.array([16, 32]), np.array(16), np.array([]))
+    swept = macaw.sweep(tmp_path / "a.s", settings={"dma.width": values[0]})
+    assert swept.column("dma.width") == [16, 32]
+    for wrong in values[1:]:
+        with pytest.raises(InputError, match=r"^(settings is lists of values|dma.width has no)"):
+            macaw.sweep(tmp_path / "a.s", settings={"dma.width": wrong})
+
+
+@pytest.mark.parametrize("shape", [(8, 4), (5, 3)])
+def test_a_matrix_from_tiles_is_no_view_of_them(shape: tuple[int, int]) -> None:
+    matrix = np.arange(shape[0] * shape[1], dtype=np.float16).reshape(shape)
+    for take, back in (
+        (macaw.native_tiles, macaw.from_native_tiles),
+        (macaw.native_vectors, macaw.from_native_vectors),
+    ):
+        parts = take(matrix, 4)
+        result = back(parts, shape)
+        assert np.array_equal(result, matrix)
+        assert not np.shares_memory(result, parts)
+
+
+def test_a_dilation_that_is_larger_than_memory_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^a kernel of 2000001 × 2000001 with its dilation is"):
+        macaw.lower("conv2d", np.ones((2, 3, 3, 4), np.int8), image=(5, 5), dilation=10**6)
+
+
+@pytest.mark.parametrize("wrong", [7, None, "w", np.zeros(3)])
+def test_a_configuration_and_a_device_refuse_other_types(
+    program: macaw.Program, wrong: Any
+) -> None:
+    with pytest.raises(macaw.ConfigError, match="changed by the values of fields by name"):
+        macaw.configuration("tiny").changed(wrong)
+    device = macaw.Device(macaw.configuration("tiny"))
+    device.load(program)
+    with pytest.raises(
+        MacawError, match=r"^(the name of a tensor is a string|no tensor is called)"
+    ):
+        device.read_tensor(wrong)
+
+
 def test_a_value_that_cannot_be_printed_is_refused_too(program: macaw.Program) -> None:
     message = r"^max_cycles is a whole number from 0, not a value of type int$"
     with pytest.raises(InputError, match=message):

@@ -264,10 +264,11 @@ def convolution(
     outputs = int(weights.shape[0])
     _check_groups(groups, outputs, depthwise)
     channels = outputs if depthwise else groups * int(weights.shape[3])
-    weights = _grouped(_dilated(weights, dilation), groups)
-    kernel = (int(weights.shape[1]), int(weights.shape[2]))
+    down, across = (int(side) - 1 for side in weights.shape[1:3])
+    kernel = (down * dilation[0] + 1, across * dilation[1] + 1)
     spans = (image[0] + padding[0] + after[0], image[1] + padding[1] + after[1])
     _check_kernel(kernel, spans, dilation)
+    weights = _grouped(_dilated(weights, dilation), groups)
     product = Convolution(
         (spans[0] - kernel[0]) // stride[0] + 1,
         weights.reshape(outputs, -1),
