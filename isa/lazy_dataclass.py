@@ -16,11 +16,9 @@ else:
     import dataclasses
     from functools import cache
     from threading import RLock
-    from types import FunctionType, SimpleNamespace
+    from types import FunctionType
 
     _NONE = {"init": False, "repr": False, "eq": False}
-    _PLAIN = {"order": False, "unsafe_hash": False, "match_args": True, "kw_only": False}
-    _PLAIN["weakref_slot"] = False
     _OPTION = {"__repr__": "repr", "__eq__": "eq"}
     _PARAMETERS, _FIELDS = "__dataclass_params__", "__dataclass_fields__"
     _DECLARED = "__declared_fields__"  # defaults and annotations of a class before its analysis
@@ -117,7 +115,7 @@ else:
                     else:
                         setattr(cls, name, default.default)
         setattr(cls, _DECLARED, (fields, annotations))
-        setattr(cls, _PARAMETERS, SimpleNamespace(**_PLAIN, slots=slots))
+        setattr(cls, _PARAMETERS, _Options(slots))
         setattr(cls, _FIELDS, _Fields(cls))
         cls.__match_args__ = tuple(
             name
@@ -136,6 +134,18 @@ else:
         made = type(cls)(cls.__name__, cls.__bases__, members)
         made.__qualname__ = cls.__qualname__
         return made
+
+    class _Options:
+        """The attribute `__dataclass_params__` of a class. Dask reads its `__slots__`."""
+
+        __slots__ = (
+            *("init", "repr", "eq", "frozen", "slots"),
+            *("order", "unsafe_hash", "match_args", "kw_only", "weakref_slot"),
+        )
+
+        def __init__(self, slots):
+            self.slots, self.match_args = slots, True
+            self.order = self.unsafe_hash = self.kw_only = self.weakref_slot = False
 
     class _Fields:
         """The attribute `__dataclass_fields__` of a class, analysed when it is first read."""

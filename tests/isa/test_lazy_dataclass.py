@@ -136,6 +136,20 @@ def test_pickles_go_to_a_process_that_has_made_no_object() -> None:
     assert Point.__dict__["__init__"] is vars_before
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_class_says_its_options_as_the_library_does(options: dict[str, bool]) -> None:
+    """Dask reads `__slots__` of the options of each dataclass that it sends to a cluster."""
+    ours, theirs = (
+        made(decorate, **options).__dataclass_params__
+        for decorate in (lazy.dataclass, dataclasses.dataclass)
+    )
+    names = theirs.__slots__
+    assert set(names) <= set(ours.__slots__)
+    made_by_us = {"init", "repr", "eq", "frozen", "slots"}
+    for name in made_by_us.intersection(names):
+        assert getattr(ours, name) == getattr(theirs, name)
+
+
 def test_help_shows_the_fields_of_a_class_without_objects() -> None:
     ours, theirs = made(lazy.dataclass), made(dataclasses.dataclass)
     for name in ("__init__", "__eq__", "__repr__"):
