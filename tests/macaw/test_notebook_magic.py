@@ -158,6 +158,7 @@ def test_a_warning_is_printed(shell: PlainShell, capsys: pytest.CaptureFixture[s
         ("-i x -i z=x", "the program has no input 'z'\nhint: its inputs are x (int8, 4)"),
         ("-i x -r 1a", "--result '1a': this is no name of a variable"),
         ("-i x -p a.b", "--program 'a.b': this is no name of a variable"),
+        ("-i x -r class", "--result 'class': this is no name of a variable"),
         ("-i x --device tinny", "no device is called 'tinny', there are aim, base, "),
         ("-i x --device x", "device is the name or the file of a device, or a Configuration, not a value of type"),
         ("-i x --engine slow", "Invalid value for '--engine': 'slow' is not one of 'fast', 'reference'."),

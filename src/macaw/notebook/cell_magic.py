@@ -7,6 +7,7 @@ the cell fails like any other cell that raises an exception.
 
 from __future__ import annotations
 
+import keyword
 import shlex
 from collections.abc import Mapping
 from io import StringIO
@@ -95,7 +96,7 @@ def _assemble_and_run(
     quiet: bool,
 ) -> Run | Program | None:
     for option, name in (("--result", result), ("--program", program_name)):
-        if name is not None and not name.isidentifier():
+        if name is not None and (not name.isidentifier() or keyword.iskeyword(name)):
             raise InputError(f"{option} '{name}': this is no name of a variable")
     arrays = _arrays(shell, inputs)
     # A name of the namespace may stand for a Configuration.
