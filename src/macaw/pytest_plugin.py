@@ -55,7 +55,7 @@ class GoldenItem(pytest.Item):
 
         error = excinfo.value
         if isinstance(error, GoldenDiffersError):
-            return f"{self.path.parent} differs from what was recorded:\n{error}"
+            return f"{self.path.parent} differs:\n{error}"
         if isinstance(error, MacawError):
             hint = f"\nhint: {error.hint}" if error.hint else ""
             return f"{error.message}{hint}"

@@ -295,7 +295,7 @@ def test_pytest_shows_the_difference(recorded: Path) -> None:
     done = subprocess.run([*PYTEST, recorded], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "2 failed" in done.stdout
-    assert "cycles: expected 1, got " in done.stdout
+    assert f"\n{recorded} differs:\ncycles: expected 1, got " in done.stdout
     assert "none.s" in done.stdout
     assert "Traceback" not in done.stdout
     assert "golden_tests.py" not in done.stdout
