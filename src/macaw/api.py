@@ -330,8 +330,13 @@ def program_bytes(program: Program, file_format: str, lines: bool, memory: str |
         if memory is not None:
             raise InputError("an ELF file holds all memories", "leave the memory out")
         return elf.write(program, lines=lines)
-    if file_format not in images.FORMATS or memory not in (None, *images.MEMORIES):
-        raise InputError(f"no image is {file_format!r} of the memory {memory!r}")
+    for what, word, words in (
+        ("format", file_format, ("elf", *images.FORMATS)),
+        ("memory", memory, (None, *images.MEMORIES)),
+    ):
+        if word not in words:
+            hint = "there are " + ", ".join(filter(None, words))
+            raise InputError(f"no {what} is called '{word}'", hint)
     try:
         return images.write(program, file_format, memory)
     except images.ImageError as error:

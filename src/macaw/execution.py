@@ -145,8 +145,8 @@ def run(
     the program's output during the run. Before each item runs, the function calls
     `on_start(index, device)`.
 
-    Raises `InputError` for inputs that do not fit, `RunError` if an item does not exit, and for a
-    file the errors of `load`.
+    Raises `InputError` for inputs that do not fit, `RunError` if an item does not exit,
+    `DeviceError` if the program does not fit the device, and for a file the errors of `load`.
     """
     if not isinstance(program, Program):
         program = api.load(os.fspath(program), device=device)

@@ -81,8 +81,12 @@ def test_images_from_python(layer: Path) -> None:
     assert path.read_bytes().endswith(b":00000001FF\n")
     with pytest.raises(InputError, match="an ELF file holds all memories"):
         api.save(program, path, memory="local")
-    with pytest.raises(InputError, match="no image is 'srec' of the memory None"):
+    with pytest.raises(InputError, match="no format is called 'srec'") as error:
         api.save(program, path, format="srec")
+    assert error.value.hint == "there are elf, bin, hex"
+    with pytest.raises(InputError, match="no memory is called 'rom'") as error:
+        api.save(program, path, format="bin", memory="rom")
+    assert error.value.hint == "there are local, cores, external"
     with pytest.raises(InputError, match="a raw image holds one memory"):
         api.save(program, path, format="bin")
 
