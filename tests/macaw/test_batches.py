@@ -57,6 +57,12 @@ def test_an_estimate_counts_the_products_of_all_samples():
     assert one.cycles < four.cycles < 4 * one.cycles  # weights are loaded once
 
 
+def test_a_batch_that_onnx_cannot_count():
+    for make in (macaw.estimate, macaw.compile):
+        with pytest.raises(macaw.InputError, match=r"^a batch of more than 9,223"):
+            make(two_layers(), device="tiny", batch=2**63)
+
+
 def test_the_command(tmp_path):
     onnx.save(two_layers(), tmp_path / "m.onnx")
     np.save(tmp_path / "x.npy", images(2))

@@ -30,6 +30,7 @@ _IMAGES = frozenset(
     GlobalMaxPool InstanceNormalization LRN LpPool MaxPool QLinearConv Resize SpaceToDepth Upsample
     """.split()
 )
+_MOST = 2**63 - 1  # size of a dimension
 _RECURRENT = ("RNN", "GRU", "LSTM")
 # operators that compute a result from all elements along an axis, and their default axis
 _ALONG = dict.fromkeys(
@@ -48,6 +49,8 @@ def with_batch(
     dimensions of the batch, which the returned model no longer names. Raises `LowerError` for an
     input or output without a batch, and for a node that mixes samples; the message names it.
     """
+    if count > _MOST:
+        raise LowerError(f"a batch of more than {_MOST:,} samples, which ONNX cannot count", _HINT)
     names = _batch_names(model, count)
     if names is None:
         return model, dict(dims)
