@@ -346,7 +346,10 @@ def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -
 def read_arrays(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
     """Return the arrays of the `.npz` file `path`, by name. Raises `StateError`."""
     try:
-        file = np.load(io.BytesIO(reading.read(path)), allow_pickle=False)
+        data = reading.read(path)
+        if not data.startswith((b"PK", np.lib.format.MAGIC_PREFIX)):
+            raise StateError(f"{path}: is no saved state: it is no .npz file")
+        file = np.load(io.BytesIO(data), allow_pickle=False)
         if isinstance(file, np.ndarray):
             raise StateError(f"{path}: is no saved state: it is a single array, as in a .npy file")
         with file:

@@ -92,7 +92,7 @@ class Configuration(Mapping[str, Any]):
             mistakes.append(f"name: {_text(name)} is not letters, digits and . _ + -, 64 at most")
         if found := _mistakes(values):
             raise ConfigError(*mistakes, *found)
-        self.name = name
+        self._name = name
         self._values = MappingProxyType(
             {field: values.get(field, setting.default) for field, setting in settings().items()}
         )
@@ -100,6 +100,11 @@ class Configuration(Mapping[str, Any]):
         mistakes += (wrong for agreement in agreements if (wrong := agreement(self._values)))
         if mistakes:
             raise ConfigError(*mistakes)
+
+    @property
+    def name(self) -> str:
+        """The device's name."""
+        return self._name
 
     def __getitem__(self, field: str) -> Any:
         return self._values[field]

@@ -307,6 +307,14 @@ def test_all_mistakes_of_a_file_are_in_one_error(tmp_path):
     assert pickle.loads(pickle.dumps(error.value)).mistakes == error.value.mistakes
 
 
+def test_a_configuration_cannot_be_renamed() -> None:
+    """Calls of `load` share the configuration of a preset, so nobody may change it."""
+    device = config.load("tiny")
+    with pytest.raises(AttributeError):
+        setattr(device, "name", "other")  # noqa: B010 - mypy knows that it is wrong
+    assert config.load("tiny").name == "tiny"
+
+
 FAR = {"fim.ranks": 8, "fim.bank_groups": 16, "fim.group_banks": 16}  # each value is legal
 
 
