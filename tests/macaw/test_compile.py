@@ -295,7 +295,7 @@ def test_a_network_of_one_table(image):
     np.testing.assert_array_equal(run.outputs["y"], np.clip(2 * steps, -128, 127) / 32)
 
 
-@pytest.mark.parametrize("operator", ["Add", "Sub", "Mul"])
+@pytest.mark.parametrize("operator", ["Add", "Sub", "Sum", "Mul"])
 def test_a_tensor_of_int16_and_itself(operator):
     """A sum, difference and product of an int16 tensor with itself are right."""
     nodes = [NODE(operator, ["x", "x"], ["y"], "twice")]

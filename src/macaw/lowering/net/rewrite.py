@@ -58,7 +58,7 @@ from macaw.lowering.onnx.requantise import dequantisation
 from macaw.lowering.onnx.views import offset_of
 
 _MOVES = (*(name for name in KEEPING if not name.endswith("MaxPool")), "Concat")
-_PAIRS = ("Add", "Sub", "Mul", "Div", "Max", "Min")
+_PAIRS = ("Add", "Sub", "Sum", "Mul", "Div", "Max", "Min")
 _REAL_RULES: Mapping[str, Callable[[Rewriting, FloatLayer], bool]] = {
     "Conv": rewrite_convolution,
     "MatMul": rewrite_product,

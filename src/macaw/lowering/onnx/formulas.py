@@ -239,6 +239,16 @@ def _two(operation: str) -> Any:
     )
 
 
+def _sum(_node: Node, operands: Sequence[int | float]) -> Steps:
+    """Return the steps that add the operands of a Sum, one after the other."""
+    first, *others = operands
+    if len(others) == 1:
+        return (Step("add", 0, (first, others[0])),)
+    steps = [Step("mul", 2, (first, 1.0))]
+    steps += [Step("add", 2, (2, other)) for other in others]
+    return (*steps, Step("mul", 0, (2, 1.0)))
+
+
 def _clip(_node: Node, operands: Sequence[int | float]) -> Steps | None:
     low, high = (*operands[1:], math.nan, math.nan)[:2]
     if isinstance(low, int) or isinstance(high, int):
@@ -277,6 +287,6 @@ _RULES: Mapping[str, Any] = {
     "Sqrt": _one((Step("sqrt", 0, (0,)),)), "Reciprocal": _one((Step("div", 0, (1.0, 0)),)),
     "Relu": _one((Step("max", 0, (0, 0.0)),)), "Clip": _clip, "LeakyRelu": _leaky,
     "HardSigmoid": _hard, "HardSwish": _hard, "Add": _two("add"), "Sub": _two("sub"),
-    "Mul": _two("mul"), "Div": _two("div"), "Max": _two("max"), "Min": _two("min"),
+    "Mul": _two("mul"), "Div": _two("div"), "Max": _two("max"), "Min": _two("min"), "Sum": _sum,
     "LRN": lambda node, operands: quotient_of_lrn(node) if len(operands) == 2 else None,
 }  # fmt: skip
