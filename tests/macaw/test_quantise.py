@@ -228,6 +228,28 @@ def test_moved_numbers_between_a_real_layer_and_integers_are_integers():
     assert result.floats == ("norm",)
 
 
+@pytest.mark.parametrize("operator", ["Pad", "Gather", "GatherElements"])
+def test_numbers_that_are_moved_keep_their_scale(operator):
+    """A Pad, Gather or GatherElements of integers is of integers; it may have a type of its own."""
+    places = {
+        "Pad": np.array([0, 0, 1, 0, 0, 0, 2, 1]),
+        "Gather": np.array([0, 0]),
+        "GatherElements": np.zeros((1, 2, 2, 2), np.int64),
+    }
+    nodes = [
+        NODE("Conv", ["x", "w"], ["a"], name="first"), NODE(operator, ["a", "places"], ["b"], name="it"),
+        NODE("Relu", ["b"], ["y"], name="relu"),
+    ]  # fmt: skip
+    made = model(nodes, {"x": (1, 3, 4, 4)}, w=numbers(4, 3, 1, 1), places=places[operator])
+    data = numbers(3, 3, 4, 4)
+    result = macaw.quantise(made, data)
+    assert result.floats == ()
+    scales = {row.name: row.scale for row in result.losses}
+    assert scales["it"] == scales["first"]
+    wide = macaw.quantise(made, data, layers={"it": "int16"})
+    assert {row.name: row.output for row in wide.losses}["it"] == "int16"
+
+
 def test_losses_are_those_of_the_integers():
     """The reported losses equal the losses of the quantised model.
 

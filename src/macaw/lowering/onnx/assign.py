@@ -10,6 +10,7 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.draft import producers
 from macaw.lowering.onnx.graph import Graph, Node
+from macaw.lowering.onnx.integer_layers import adds_numbers
 from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.operators.table import check_operator
 from macaw.lowering.onnx.patterns import parts
@@ -23,7 +24,7 @@ JOINED = ("Add", "Sub", "Sum", "Mul", "Concat")  # operators on several tensors
 POOLS = ("MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "ReduceMean")
 MOVED = (
     "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Expand", "Tile",
-    "DepthToSpace", "SpaceToDepth", "Resize",
+    "DepthToSpace", "SpaceToDepth", "Resize", "Pad", "Gather", "GatherElements",
 )  # fmt: skip
 # operators that do not change the integers
 SAME_SCALE = (*(name for name in MOVED), "MaxPool", "GlobalMaxPool")
@@ -181,6 +182,8 @@ def _able(graph: Graph, node: Node) -> bool:
         )
     if kind in POOLS:
         return True
+    if kind == "Pad" and adds_numbers(node, [graph.constant(name) for name in node.inputs]):
+        return False
     return kind in MOVED and data_inputs(graph, node) == [node.inputs[0]]
 
 

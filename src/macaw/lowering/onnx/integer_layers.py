@@ -323,6 +323,16 @@ def interpolates(node: Node) -> bool:
     return node.operator == "Resize" and node.attributes.get("mode", "nearest") != "nearest"
 
 
+def adds_numbers(node: Node, arrays: Sequence[NDArray[Any] | None]) -> bool:
+    """Return whether a Pad adds numbers that are neither 0 nor copies of its input's numbers.
+
+    `arrays` has the constants among the inputs of the node.
+    """
+    fill = arrays[2] if len(arrays) > 2 else None
+    constant = node.attributes.get("mode", "constant") == "constant"
+    return constant and fill is not None and bool(fill.any())
+
+
 def movement_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
     """Return the layer of a node that moves the integers of its first input, or of all (Concat).
 
@@ -340,12 +350,7 @@ def movement_layer(node: Node, operands: Operands, result: Tensor) -> Layer | No
     if interpolates(node):
         return None
     if node.operator == "Pad":
-        fill = operands[2].array if len(operands) > 2 and operands[2] else None
-        if (
-            node.attributes.get("mode", "constant") == "constant"
-            and fill is not None
-            and fill.any()
-        ):
+        if adds_numbers(node, [operand.array if operand else None for operand in operands]):
             return None
         zero = Operand(f"{node.label}_zero", (), array=np.asarray(0))
         rest = [*operands[1:2], zero, *operands[3:]]
