@@ -151,6 +151,23 @@ def test_a_node_that_mixes_samples_is_refused(nodes, constants, text):
     assert caught.value.hint == "a model of one sample, and one run for each sample"
 
 
+@pytest.mark.parametrize(
+    ("node", "constant"),
+    [
+        (NODE("Concat", ["x", "c"], ["y"], "a", axis=1), np.ones((1, 2), np.float32)),
+        (NODE("Squeeze", ["x", "c"], ["y"], "a"), np.array([0])),
+        (NODE("Add", ["x", "c"], ["y"], "a"), np.ones((2, 4), np.float32)),
+    ],
+)
+def test_a_node_for_one_sample_is_refused(node, constant):
+    """The message has no text of ONNX's rules, which name no batch."""
+    with pytest.raises(macaw.InputError) as caught:
+        real([node], (1, 4), ["y"], c=constant)
+    message = f"node a ({node.op_type}): it can compute one sample, but no batch of 3"
+    assert str(caught.value) == message
+    assert caught.value.hint == "a model of one sample, and one run for each sample"
+
+
 def test_inputs_without_a_batch_are_refused():
     nodes = [NODE("Relu", ["x"], ["y"], "a")]
     with pytest.raises(macaw.InputError, match="the input x has no batch of 3: its shape is 2×4"):

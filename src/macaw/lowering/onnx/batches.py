@@ -19,7 +19,8 @@ from onnx import numpy_helper
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.graph import Graph, Node
 from macaw.lowering.onnx.model_file import message_name
-from macaw.lowering.onnx.read import Wishes, node_error, read, type_and_sizes
+from macaw.lowering.onnx.read import PlacedError, Wishes, node_error, read, type_and_sizes
+from macaw.lowering.onnx.shapes import RulesError
 
 _SHAPES = {"Reshape": 1, "Expand": 1, "Resize": 3}  # by operator: the input that is a shape
 _RESHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")  # they keep the order of the elements
@@ -61,8 +62,15 @@ def with_batch(
     one, many = (_resized(model, names, size) for size in (1, count))
     if count == 1:
         return one, known
-    graph = read(many, Wishes(dims=known))
-    _Check(graph, read(one, Wishes(dims=known)), count).check()
+    single = read(one, Wishes(dims=known))
+    try:
+        graph = read(many, Wishes(dims=known))
+    except PlacedError as error:
+        if not isinstance(error.cause, RulesError):
+            raise
+        text = f"{error.place}: it can compute one sample, but no batch of {count}"
+        raise LowerError(text, _HINT) from None
+    _Check(graph, single, count).check()
     for row in many.graph.output:
         _set_shape(row, graph.values[row.name].shape)
     return many, known

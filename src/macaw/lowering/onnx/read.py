@@ -166,9 +166,9 @@ class _Reader:
             try:
                 self._node(node, scope)
             except LowerError as error:
-                if isinstance(error, _PlacedError):
+                if isinstance(error, PlacedError):
                     raise
-                raise _PlacedError(node_error(node.name, node.op_type, error)) from None
+                raise PlacedError(node_place(node.name, node.op_type), error) from None
 
     def _node(self, proto: onnx.NodeProto, scope: Scope) -> None:
         """Add the node `proto` to the graph, in its simplest form.
@@ -272,11 +272,12 @@ class _Reader:
         return unique
 
 
-class _PlacedError(LowerError):
-    """An error whose message already names the node."""
+class PlacedError(LowerError):
+    """An error whose message begins with the node (`place`); `cause` is the error without it."""
 
-    def __init__(self, error: LowerError) -> None:
-        super().__init__(str(error), error.hint)
+    def __init__(self, place: str, cause: LowerError) -> None:
+        super().__init__(f"{place}: {message_text(cause)}", cause.hint)
+        self.place, self.cause = place, cause
 
 
 def _renamed(proto: onnx.NodeProto, scope: Scope) -> onnx.NodeProto:

@@ -40,6 +40,10 @@ _POOLS = ("AveragePool", "MaxPool")
 _SHARES = ("Hardmax", "LogSoftmax", "Softmax")
 
 
+class RulesError(LowerError):
+    """ONNX's rules refuse a node with its inputs and attributes."""
+
+
 class Form(NamedTuple):
     """The element type (`TensorProto.DataType`) of a result, and its shape if known."""
 
@@ -101,7 +105,7 @@ def results(
     except LowerError:
         raise
     except Exception as error:  # exceptions of the schema, the checker and the inference
-        raise LowerError(f"ONNX's rules refuse it: {reason(error)}") from None
+        raise RulesError(f"ONNX's rules refuse it: {reason(error)}") from None
     _check_axes(node, inputs, version)
     _check_convolution(node, inputs)
     if node.op_type == "Clip" and any(x is not None and math.prod(x.shape) > 1 for x in inputs[1:]):
