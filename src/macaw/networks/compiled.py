@@ -26,7 +26,8 @@ from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.layer_lowering import without_folder, write_sources
 from macaw.lowering.layer_source import SourceFiles
-from macaw.lowering.net.assign import Assignment, Edge
+from macaw.lowering.net.assign import Assignment
+from macaw.lowering.net.edge import Edge
 from macaw.lowering.net.layouts import to_device, to_model
 from macaw.lowering.net.program import END
 from macaw.lowering.net.recurrent_layers import RecurrentLayer

@@ -106,6 +106,7 @@ def estimate(
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
     try:
+        operators = {layer.name: layer.operator for layer in layers.layers}
         layers, network, refusals = assign_what_can_be(layers, config, title, islands)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
@@ -116,7 +117,9 @@ def estimate(
             network = with_sample_densities(network, layers, config, parts, samples)
         except LowerError as error:
             raise InputError(str(error), error.hint) from None
-    plans, more, problem = _plans(network, config, {x.name: x.operator for x in layers.layers})
+    # A rewritten layer may have another operator than the node of the model.
+    operators = {**{layer.name: layer.operator for layer in layers.layers}, **operators}
+    plans, more, problem = _plans(network, config, operators)
     reports = tuple(layer_report(plan, config) for plan in plans)
     return Estimate(title, config, reports, (*refusals, *more), problem, is_calibrated)
 

@@ -177,6 +177,24 @@ def test_an_array_of_int8_refuses_int16():
     assert error.value.hint == "int8 (pe.widest)"
 
 
+def test_refusals_name_the_operator_of_the_model():
+    """A transposed convolution is rewritten as a convolution, but called what the model calls it."""
+    builder = ModelBuilder(0, (1, 2, 4, 4))
+    builder.value = "x"
+    factors = [builder.constant("w_s", np.float32(0.01)), builder.constant("w_z", np.int16(0))]
+    integers = builder.node("QuantizeLinear", ["x", *factors], "w_q")
+    image = builder.node("DequantizeLinear", [integers, *factors], "w_dq")
+    numbers = builder.constant("w", np.ones((2, 2, 1, 1), np.int8))
+    weights = builder.node(
+        "DequantizeLinear", [numbers, builder.constant("ws", np.float32(1))], "wdq"
+    )
+    builder.value = builder.node("ConvTranspose", [image, weights], "up")
+    builder.quantise("up", 0.5)
+    assert refusal(builder).startswith("node /up/ConvTranspose (ConvTranspose): its input is int16")
+    (refused,) = macaw.estimate(builder.model()).refusals
+    assert refused.operator == "ConvTranspose"
+
+
 def test_a_sum_of_int16_with_zero_points_is_refused():
     builder = ModelBuilder(0, (1, 2, 4, 4))
     left = builder.value

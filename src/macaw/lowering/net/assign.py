@@ -19,6 +19,7 @@ from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES, widest_of
 from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net import island_layers
+from macaw.lowering.net.edge import Edge
 from macaw.lowering.net.joining import column_writers
 from macaw.lowering.net.layouts import device_shape, images_of, to_device
 from macaw.lowering.net.movement_layers import image_of_products, movement, same_places
@@ -42,26 +43,6 @@ from macaw.lowering.onnx.network import Dequantisation, Quantisation, Requantisa
 from macaw.lowering.operation import ENTRIES, Elements, Product, operand_dtypes
 
 _ELEMENTS = ("int8", "int16", "float32")  # element types of inputs
-
-
-@dataclass(frozen=True)
-class Edge:
-    """An input or output of a model, and the tensor of the device that stores it.
-
-    `name`, `shape` and `dtype` are those of the model, `tensor` and `integers` the name and the
-    element type of the tensor on the device. If only the device has integers, `quantisation` says
-    which real numbers they stand for. If the device has sums of the array, the host multiplies them
-    by `multipliers`. If the model has integers, too, each is the device's integer plus `offset`.
-    """
-
-    name: str
-    tensor: str
-    integers: str
-    shape: tuple[int, ...]
-    dtype: str
-    quantisation: Quantisation | None = None
-    multipliers: NDArray[np.float32] | None = None
-    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,7 +82,8 @@ def assign(
 
     Raises `LowerError` if no core computes a node; the message names the node and the reason.
     """
-    return _Assigner(rewrite(model, config, islands=islands), config, name).assign()
+    rewritten = rewrite(model, config, islands=islands)
+    return _Assigner(rewritten, config, name, _operators(model)).assign()
 
 
 def assign_what_can_be(
@@ -114,8 +96,9 @@ def assign_what_can_be(
     computed it. The third result leaves out refused QuantizeLinear nodes.
     """
     refused: dict[str, LowerError] = {}
+    operators = _operators(model)
     model = rewrite(model, config, refused, islands)
-    assigner = _Assigner(model, config, name)
+    assigner = _Assigner(model, config, name, operators)
     refusals = []
     for layer in model.layers:
         try:
@@ -124,17 +107,29 @@ def assign_what_can_be(
             assigner.layer(layer)
         except LowerError as error:
             if layer.operator != "QuantizeLinear":
-                refusal = Refusal(layer.name, layer.operator, str(error), error.hint)
-                refusals.append(refusal)
+                operator = operators.get(layer.name, layer.operator)
+                refusals.append(Refusal(layer.name, operator, str(error), error.hint))
             assigner.assume(layer)
     return model, assigner.network((), ()), tuple(refusals)
+
+
+def _operators(model: model_layers.Network) -> dict[str, str]:
+    """Return the operators of a model's layers by name; the rewritten model may have others."""
+    return {layer.name: layer.operator for layer in model.layers}
 
 
 class _Assigner:
     """Assigns the layers of a model to cores in their order; records which tensors share bytes."""
 
-    def __init__(self, model: model_layers.Network, config: Configuration, name: str) -> None:
+    def __init__(
+        self,
+        model: model_layers.Network,
+        config: Configuration,
+        name: str,
+        operators: Mapping[str, str],
+    ) -> None:
         self.model, self.config, self.name = model, config, name
+        self.operators = operators  # those of the model that was rewritten, by name of a layer
         self.layers: list[Layer] = []
         self.tensors: dict[str, NetTensor] = {}
         self.aliases: dict[str, str] = {}
@@ -149,7 +144,8 @@ class _Assigner:
             try:
                 self.layer(layer)
             except LowerError as error:
-                message = f"node {layer.name} ({layer.operator}): {error}"
+                operator = self.operators.get(layer.name, layer.operator)
+                message = f"node {layer.name} ({operator}): {error}"
                 raise LowerError(message, error.hint) from None
         for name in self.model.inputs:
             if name not in self.inputs:
