@@ -160,6 +160,7 @@ REFUSED = [
     (model([NODE("Relu", ["x"], ["y"])], {"x": (0, 2)}), r"the input x: sizes of \(0, 2\), which are 1 at least"),
     (model([NODE("Relu", ["x"], ["y"])], {"x": (2,)}, {"y": ((2,), INT64)}), "the output y is of float, the model says int64"),
     (model([NODE("Relu", ["x"], ["y"])], {"x": (2,)}, {"y": ((3,), FLOAT)}), r"the output y is of \(2,\), the model says \(3\)"),
+    (model([NODE("Relu", ["x"], ["y"])], {"x": (2,)}, {}), "the model has no output$"),
 ]  # fmt: skip
 
 AXES = [  # operator, attributes, the shape of its input, the operator set; onnxruntime refuses all

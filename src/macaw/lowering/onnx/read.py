@@ -74,6 +74,8 @@ class _Reader:
         self._check_wishes()
         if graph.sparse_initializer:
             raise LowerError("sparse initializers are not read")
+        if not graph.output:
+            raise LowerError("the model has no output")
         for row in graph.initializer:
             self.values[row.name] = _initial(row, row.name)
         for row in graph.input:
