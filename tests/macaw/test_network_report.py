@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+import macaw
 from macaw.lowering.net.report import LayerReport
 from macaw.networks import report
 from macaw.networks.compiled import LayerResult, NetworkRun
+from tests.lowering.onnx.models import NODE, model
 
 LAYERS = (
     LayerReport("/stem/Conv", "stem", "stem_y", "conv 3×3", "pe", (4, 4, 8), 9216, 700, 300, "array", 1530),
@@ -121,3 +123,19 @@ def test_reports_for_programs_are_printed_as_they_are(
     report.print_report(NETWORK, RUN, kind)
     text = {"json": report.json_text, "csv": report.csv_text}[kind](NETWORK, RUN)
     assert capsys.readouterr().out == text
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "product"),
+    [
+        ((2, 3, 4), (2, 4, 5), "2x3x5"),
+        ((1, 2, 3, 4), (1, 2, 4, 5), "3x5x2"),
+        ((3, 4), (4, 5), "3x5"),
+    ],
+)
+def test_the_shape_of_a_layer_is_that_of_its_result_on_the_device(a, b, product) -> None:
+    """Layers of vc have the shape of their tensor, not the one in which vc computes."""
+    nodes = [NODE("MatMul", ["a", "b"], ["c"], "mm"), NODE("Exp", ["c"], ["y"], "exp")]
+    made = macaw.compile(model(nodes, {"a": a, "b": b}), device="tiny")
+    rows = list(csv.DictReader(io.StringIO(report.csv_text(made))))
+    assert [(row["name"], row["shape"]) for row in rows] == [("mm", product), ("exp", product)]

@@ -182,7 +182,7 @@ def _compiled(
     from macaw.networks.compiled import CompiledNetwork
     from macaw.networks.island_settings import IslandSettings
 
-    layers = tuple(layer_report(plan, config) for plan in program.plans)
+    layers = tuple(layer_report(plan, assignment.network.tensors, config) for plan in program.plans)
     return CompiledNetwork(
         name,
         config,

@@ -120,7 +120,7 @@ def estimate(
     # A rewritten layer may have another operator than the node of the model.
     operators = {**{layer.name: layer.operator for layer in layers.layers}, **operators}
     plans, more, problem = _plans(network, config, operators)
-    reports = tuple(layer_report(plan, config) for plan in plans)
+    reports = tuple(layer_report(plan, network.tensors, config) for plan in plans)
     return Estimate(title, config, reports, (*refusals, *more), problem, is_calibrated)
 
 

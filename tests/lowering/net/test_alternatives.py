@@ -84,7 +84,7 @@ def test_the_core_that_takes_less(image, core):
     config, network = load("base"), network_of(operation)
     (item,) = plan_layers(network, config)
     assert isinstance(item.layer, ProductLayer if core == "pe" else VectorLayer)
-    report = layer_report(item, config)
+    report = layer_report(item, network.tensors, config)
     assert (report.core, report.operator, report.macs) == (core, "globalaveragepool", 0)
     assert report.bound == -(-(np.prod(image) + image[2]) // 32)  # bytes of the tensors alone
     x = np.random.default_rng(1).integers(-128, 128, image).astype(np.int8)
@@ -191,7 +191,7 @@ def test_the_array_adds_large_tensors():
     operation = Sum("int8", (28, 28, 64), (0.5, 2.0), (0, 127))
     config, network = load("base"), network_of(operation)
     (item,) = plan_layers(network, config)
-    report = layer_report(item, config)
+    report = layer_report(item, network.tensors, config)
     assert (report.core, report.operator, report.shape) == ("pe", "sum", (28, 28, 64))
     assert report.bound == 3 * 28 * 28 * 64 // 32
     program = network_program(network, config)

@@ -417,8 +417,8 @@ class _Assigner:
         """Assign a product of two tensors to the islands."""
         inputs = tuple(self.read(name).name for name in layer.inputs)
         (name,) = layer.outputs
-        shape = self._add_tensor(name).shape
-        self.layers.append(IslandLayer(layer.name, inputs, name, layer.product, shape))
+        self._add_tensor(name)
+        self.layers.append(IslandLayer(layer.name, inputs, name, layer.product))
 
     def table(self, layer: model_layers.TableLayer) -> None:
         """Assign a lookup to the array if the array makes its int8 input and nothing else reads

@@ -71,13 +71,9 @@ class NativeLayer(Layer):
 
 @dataclass(frozen=True)
 class IslandLayer(Layer):
-    """A product of two stacks of matrices of real numbers; fim islands compute it.
-
-    `shape` is the shape of the result.
-    """
+    """A product of two stacks of matrices of real numbers; fim islands compute it."""
 
     product: IslandProduct
-    shape: tuple[int, ...]  # the shape of the result
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import ceil
 
 import numpy as np
@@ -16,7 +17,7 @@ from macaw.lowering.net.island_program import island_prediction, products_a_cycl
 from macaw.lowering.net.island_program import products as island_macs
 from macaw.lowering.net.layer_plan import LayerPlan
 from macaw.lowering.net.native_program import native_prediction
-from macaw.lowering.net.network import IslandLayer, NativeLayer, VectorLayer
+from macaw.lowering.net.network import IslandLayer, NativeLayer, NetTensor, VectorLayer
 from macaw.lowering.net.vector.operations import VectorOperation, elements
 from macaw.lowering.net.vector.source import cycles
 from macaw.lowering.nnp.operations import products
@@ -40,7 +41,7 @@ class LayerReport:
     tensor: str
     operator: str
     core: str
-    shape: tuple[int, ...]  # the shape of the output
+    shape: tuple[int, ...]  # the shape of the output on the device
     macs: int
     predicted: int  # the predicted number of cycles
     bound: int
@@ -48,20 +49,23 @@ class LayerReport:
     external_bytes: int
 
 
-def layer_report(item: LayerPlan, config: Configuration) -> LayerReport:
-    """Return the report of a planned layer."""
+def layer_report(
+    item: LayerPlan, tensors: Mapping[str, NetTensor], config: Configuration
+) -> LayerReport:
+    """Return the report of a planned layer of the network that has these tensors."""
+    shape = tensors[item.layer.output].shape
     if isinstance(item.layer, VectorLayer):
-        return _vector_layer(item, item.layer.operation, config)
+        return _vector_layer(item, item.layer.operation, shape, config)
     if isinstance(item.layer, NativeLayer):
-        return _native_layer(item, item.layer, config)
+        return _native_layer(item, item.layer, shape, config)
     if isinstance(item.layer, IslandLayer):
-        return _island_layer(item, item.layer, config)
+        return _island_layer(item, item.layer, shape, config)
     assert item.choice is not None
-    return _array_layer(item, item.choice, config)
+    return _array_layer(item, item.choice, shape, config)
 
 
 def _vector_layer(
-    item: LayerPlan, operation: VectorOperation, config: Configuration
+    item: LayerPlan, operation: VectorOperation, shape: tuple[int, ...], config: Configuration
 ) -> LayerReport:
     """Return the report of a layer that vc computes. The bound is the time to move its tensors."""
     moved = _tensor_bytes(operation)
@@ -71,7 +75,7 @@ def _vector_layer(
         item.layer.output,
         operation.title.lower(),
         "vc",
-        operation.result,
+        shape,
         0,
         cycles(operation, config) if item.overlap is None else item.overlap.cycles,
         ceil(moved / int(config["mem.external_width"])),
@@ -80,7 +84,9 @@ def _vector_layer(
     )
 
 
-def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) -> LayerReport:
+def _native_layer(
+    item: LayerPlan, layer: NativeLayer, shape: tuple[int, ...], config: Configuration
+) -> LayerReport:
     """Return the report of a layer that nnp computes.
 
     The bound is the larger of two times: the time for the multiplications by nonzero weights, and
@@ -99,7 +105,7 @@ def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) ->
         item.layer.output,
         layer.operator,
         "nnp",
-        layer.vectors,
+        shape,
         macs,
         run.cycles,
         max(least, ceil(moved / width)),
@@ -108,7 +114,9 @@ def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) ->
     )
 
 
-def _island_layer(item: LayerPlan, layer: IslandLayer, config: Configuration) -> LayerReport:
+def _island_layer(
+    item: LayerPlan, layer: IslandLayer, shape: tuple[int, ...], config: Configuration
+) -> LayerReport:
     """Return the report of a layer that islands compute.
 
     The bound is the larger of two times. One is the time for the multiplications if all lanes of
@@ -125,7 +133,7 @@ def _island_layer(item: LayerPlan, layer: IslandLayer, config: Configuration) ->
         item.layer.output,
         "matmul",
         "fim",
-        layer.shape,
+        shape,
         macs,
         island_prediction(layer, config),
         max(ceil(macs / rate), ceil(moved / int(config["mem.external_width"]))),
@@ -154,14 +162,16 @@ def _tensor_bytes(operation: VectorOperation) -> int:
     return sum(Types.size(dtype) * elements(shape) for dtype, shape in tensors)
 
 
-def _array_layer(item: LayerPlan, choice: Choice, config: Configuration) -> LayerReport:
+def _array_layer(
+    item: LayerPlan, choice: Choice, shape: tuple[int, ...], config: Configuration
+) -> LayerReport:
     """Return the report of a layer that the array computes."""
     product, cost = choice.selection.plan.product, choice.selection.cost
     macs, least = nonzero_macs(product), least_bytes(product, config)
-    name, shape = operator(product), product.shapes[1]
+    name = operator(product)
     if item.operation is not None:  # the model has no weights
         macs, least = 0, _tensor_bytes(item.operation)
-        name, shape = item.operation.title.lower(), item.operation.result
+        name = item.operation.title.lower()
     pes = int(config["pe.rows"]) * int(config["pe.clusters"]) * int(config["pe.pes"])
     width = int(config["mem.external_width"])
     bound = max(ceil(macs / pes) * int(config["pe.divider"]), ceil(least / width))
