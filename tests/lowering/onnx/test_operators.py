@@ -101,6 +101,8 @@ CASES = [
     case("Transpose", (2, 3, 4), perm=[2, 0, 1]), case("Concat", (2, 3), (4, 3), axis=0),
     case("Split", (6, 2), outputs=("y", "z"), version=11, split=[4, 2]), case("Split", (5, 2), outputs=("y", "z"), num_outputs=2),
     case("Split", (6, 2), outputs=("y", "z"), version=13),
+    *(case("Slice", (5, 6), constants={"a": np.array([start]), "b": np.array([-100]), "c": np.array([0]), "d": np.array([-1])})
+      for start in (-5, -6, -100, 100)),
     case("Slice", (5, 6), version=9, starts=[1, -3], ends=[4, 100]), case("Slice", (5, 6), constants={"a": np.array([4]), "b": np.array([-100]), "c": np.array([0]), "d": np.array([-2])}),
     case("Expand", (3, 1), constants={"s": np.array([2, 1, 4])}), case("Tile", (2, 3), constants={"s": np.array([2, 1])}),
     case("Gather", (5, 3), constants={"i": np.array([[0, -1], [2, 2]])}), case("GatherElements", (3, 3), constants={"i": np.array([[0, -1, 1]])}),

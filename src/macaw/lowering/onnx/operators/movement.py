@@ -66,8 +66,8 @@ def _slice(_node: Node, arrays: Arrays) -> list[Array]:
     parts = [slice(None)] * x.ndim
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         size = x.shape[axis]
-        if step < 0 and end < -size:
-            parts[axis] = slice(start, None, step)
+        if step < 0:  # ONNX takes the first index for a start before it, NumPy takes none
+            parts[axis] = slice(max(start, -size), None if end < -size else end, step)
         else:
             parts[axis] = slice(start, end, step)
     return [x[tuple(parts)]]
