@@ -74,7 +74,10 @@ def test_the_padding_of_the_same_size(auto: str) -> None:
         ({"kernel_shape": [3]}, r"a kernel_shape of \[3\], weights \(2,\)"),
         ({"auto_pad": "MAYBE"}, "auto_pad MAYBE"),
         ({"pads": [0, -1]}, "a negative frame"),
-        ({"dilations": [4]}, r"a kernel \(2,\) does not fit into an image of \(4,\)"),
+        (
+            {"dilations": [4]},
+            r"a kernel \(2,\), with its dilations \(5,\), does not fit into an image of \(4,\)",
+        ),
     ],
 )
 def test_windows_that_cannot_be(attributes: dict[str, Any], message: str) -> None:

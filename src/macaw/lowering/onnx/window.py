@@ -61,7 +61,10 @@ def window_of(attributes: Mapping[str, Any], image: Sequence[int], kernel: Seque
     ceil = bool(attributes.get("ceil_mode", 0))
     window = Window(tuple(kernel), strides, dilations, before, after, ceil)
     if min(output_sizes(window, image)) < 1:
-        raise LowerError(f"a kernel {tuple(kernel)} does not fit into an image of {tuple(image)}")
+        what = f"a kernel {window.kernel}"
+        if window.reach != window.kernel:
+            what += f", with its dilations {window.reach},"
+        raise LowerError(f"{what} does not fit into an image of {tuple(image)}")
     return window
 
 
