@@ -237,6 +237,16 @@ def test_a_bias_of_a_convolution_has_a_number_for_each_channel(operator, weights
     assert read(model(nodes, {"x": (1, 4, 9)}, **constants)).values["y"].shape[:2] == (1, 6)
 
 
+@pytest.mark.parametrize("attributes", [{"strides": [4]}, {"output_padding": [1], "strides": [2]}])
+def test_an_automatic_padding_with_two_meanings(attributes):
+    """ONNX's text and onnxruntime give such a transposed convolution results of different sizes."""
+    node = NODE("ConvTranspose", ["x", "w"], ["y"], name="it", auto_pad="SAME_UPPER", **attributes)
+    made = model([node], {"x": (1, 1, 3)}, w=np.ones((1, 1, 3), np.float32))
+    text = r"^node it \(ConvTranspose\): its auto_pad SAME_UPPER has two meanings: results of \("
+    with pytest.raises(LowerError, match=text):
+        read(made)
+
+
 @pytest.mark.parametrize("shape", [(2, 3), (2, 1, 3)])
 def test_an_empty_list_of_axes_of_squeeze(shape):
     node = NODE("Squeeze", ["x", "axes"], ["y"], name="it")

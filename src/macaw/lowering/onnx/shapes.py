@@ -16,7 +16,7 @@ from onnx import helper, numpy_helper, shape_inference
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.model_file import reason
 from macaw.lowering.onnx.values import Value
-from macaw.lowering.onnx.window import output_sizes, window_of
+from macaw.lowering.onnx.window import SAME, output_sizes, transposed_window, window_of
 
 STANDARD = ("", "ai.onnx")  # domains of ONNX's own operators
 OLDEST = 7  # earlier operator sets have other rules for broadcasting
@@ -112,6 +112,8 @@ def results(
         raise LowerError("its limits must be single numbers")
     found = [_form(forms.get(name)) if name else None for name in node.output]
     _check_repeated(node, inputs, found[0])
+    if node.op_type == "ConvTranspose":
+        _check_transposed(node, inputs, found[0])
     return _pooled(node, inputs[0], found) if node.op_type in _POOLS else found
 
 
@@ -186,6 +188,28 @@ def _check_convolution(node: onnx.NodeProto, inputs: Sequence[Value | None]) -> 
         raise LowerError(f"weights {weights.shape} in {groups} groups for the image {x.shape}")
     if bias is not None and bias.shape != (outputs,):
         raise LowerError(f"its bias is not of shape ({outputs},)")
+
+
+def _check_transposed(
+    node: onnx.NodeProto, inputs: Sequence[Value | None], form: Form | None
+) -> None:
+    """Raise `LowerError` if `auto_pad` of a ConvTranspose has two meanings.
+
+    ONNX's text says that the result has input size · stride elements, ONNX's rules compute other
+    sizes if the kernel is smaller than the stride, or if there is an `output_padding`.
+    """
+    attributes = {row.name: helper.get_attribute_value(row) for row in node.attribute}
+    auto = attributes.get("auto_pad", b"NOTSET").decode(errors="replace")
+    x, weights = inputs[:2]
+    if auto not in SAME or x is None or weights is None or form is None or form.shape is None:
+        return
+    attributes["auto_pad"] = auto
+    _, sizes = transposed_window(attributes, x.shape[2:], weights.shape[2:])
+    if sizes != form.shape[2:]:
+        raise LowerError(
+            f"its auto_pad {auto} has two meanings: results of {sizes} and of {form.shape[2:]}",
+            "pads",
+        )
 
 
 def _check_repeated(
