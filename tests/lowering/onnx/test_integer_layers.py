@@ -508,3 +508,24 @@ def test_scales_of_half_precision_are_refused():
         LowerError, match=r"^node it \(QLinearMatMul\): scales of float16 are not supported$"
     ):
         network_of(made)
+
+
+@pytest.mark.parametrize("name", ["a_scale", "a_zero", "x_signed", "t_integers", "b_fill"])
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_names_of_the_model_are_no_names_of_new_values(name, is_constant):
+    """A model may use the names that Macaw would give to new tensors and constants."""
+    nodes = [
+        NODE("DequantizeLinear", ["x", "xs", "xz"], ["a"]),
+        NODE("Softmax", ["a"], ["s"]), NODE("Reshape", ["a", "shape"], ["t"]),
+        NODE("Pad", ["a", "pads"], ["b"]), NODE("Exp", ["z"], ["e" if is_constant else name]),
+        NODE("Sum", ["s", "t", "b", name], ["y"]),
+    ]  # fmt: skip
+    constants = {
+        "xs": F32(0.1), "xz": np.uint8(7), "shape": np.array([2, 3]), "pads": np.zeros(4, np.int64)
+    }  # fmt: skip
+    if is_constant:
+        constants[name] = F32(9)
+    made = model(nodes, {"x": ((2, 3), UINT8), "z": (2, 3)}, **constants)
+    inputs = {"x": np.arange(6).astype(np.uint8).reshape(2, 3), "z": np.ones((2, 3), F32)}
+    wanted = runtime_outputs(made, **inputs)[0]
+    np.testing.assert_allclose(outputs_of(made, **inputs)[0], wanted, rtol=1e-6)

@@ -352,7 +352,7 @@ def movement_layer(node: Node, operands: Operands, result: Tensor) -> Layer | No
     if node.operator == "Pad":
         if adds_numbers(node, [operand.array if operand else None for operand in operands]):
             return None
-        zero = Operand(f"{node.label}_zero", (), array=np.asarray(0))
+        zero = Operand(f"{node.key}_fill", (), array=np.asarray(0))
         rest = [*operands[1:2], zero, *operands[3:]]
         return movement(node, [operands[0], *rest], result)
     return movement(node, operands, result)

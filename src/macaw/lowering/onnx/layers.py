@@ -69,6 +69,7 @@ class _Builder:
         self.signed: dict[str, str] = {}  # by tensor of the model: its signed tensor
         self.done: set[int] = set()  # nodes that are already part of a layer
         self.real: set[str] = set()  # values that are available in the model's type
+        self.new: dict[str, str] = {}  # names of tensors and constants that are not in the model
         self.readers: dict[str, list[Node]] = defaultdict(list)
         for node in graph.nodes:
             for name in dict.fromkeys(node.inputs):
@@ -92,6 +93,16 @@ class _Builder:
         )
 
     # --- tensors ---
+
+    def _new(self, name: str) -> str:
+        """Return the name of a new tensor or constant: `name`, or with a number if it is not free.
+
+        Calls with the same `name` return the same result.
+        """
+        unique, number = name, 2
+        while name not in self.new and (unique in self.graph.values or unique in self.new.values()):
+            unique, number = f"{name}_{number}", number + 1
+        return self.new.setdefault(name, unique)
 
     def _tensor(self, name: str) -> None:
         """Add the value `name` of the graph as a tensor with the element type that it has there."""
@@ -139,9 +150,10 @@ class _Builder:
     def _dequantise(self, name: str, view: View) -> None:
         self._tensor(name)
         point = np.asarray(view.quantisation.zero_point, view.dtype)
-        self.constants[f"{name}_scale"] = np.asarray(view.quantisation.scale, np.float32)
-        self.constants[f"{name}_zero"] = point
-        inputs = (view.tensor, f"{name}_scale", f"{name}_zero")
+        scale, zero = self._new(f"{name}_scale"), self._new(f"{name}_zero")
+        self.constants[scale] = np.asarray(view.quantisation.scale, np.float32)
+        self.constants[zero] = point
+        inputs = (view.tensor, scale, zero)
         node = Node(name, "DequantizeLinear", inputs, (name,))
         self.layers.append(FloatLayer(name, node.operator, inputs, (name,), (), node))
 
@@ -153,7 +165,7 @@ class _Builder:
         dtype = dtype_name(self.graph.values[name])
         if not offset_of(dtype):
             return name
-        signed = f"{name}_signed"
+        signed = self._new(f"{name}_signed")
         self.tensors[signed] = Tensor(signed, self.graph.values[name].shape, SIGNED[dtype])
         self.layers.append(SignLayer(name, "Sign", (name,), (signed,), (), offset_of(dtype)))
         self.signed[name] = signed
@@ -238,7 +250,7 @@ class _Builder:
         view, target = self.views.get(source), target_of(self.graph, [node], 1)
         if view is None or target is None:
             return False
-        name = f"{result}_signed" if offset_of(target.dtype) else result
+        name = self._new(f"{result}_signed") if offset_of(target.dtype) else result
         shape = self.graph.values[result].shape
         tensor = Tensor(name, shape, SIGNED[target.dtype], target.quantisation)
         identity = Node(node.label, "Identity", (view.tensor,), (name,))
@@ -268,12 +280,14 @@ class _Builder:
         layer = rule(node, operands, result)
         if layer is None:
             return False
+        if isinstance(layer, MoveLayer) and layer.operator == "Pad":
+            layer = self._with_fill(layer, operands)
         self._add_constants(layer, operands)
         self.layers.append(layer)
         if target:
             self._claim(result, target)
         elif result.quantisation:
-            stored = replace(result, name=f"{name}{STORED}")
+            stored = replace(result, name=self._new(f"{name}{STORED}"))
             self.layers[-1] = _with_output(layer, stored.name)
             self.tensors[stored.name] = stored
             self.views[name] = View(stored.name, stored.dtype, result.quantisation)
@@ -291,7 +305,7 @@ class _Builder:
             most = int(np.abs(constant.numbers).max(initial=0))
             dtype = "int8" if most < 128 else "int16" if most < 32768 else "int32"
             scale = Quantisation(float(constant.scales))
-            view = View(f"{name}{STORED}", dtype, scale)
+            view = View(self._new(f"{name}{STORED}"), dtype, scale)
         return Operand(name, shape, view, constant, self.graph.constant(name))
 
     def _add_constants(self, layer: Layer, operands: Sequence[Operand | None]) -> None:
@@ -305,16 +319,17 @@ class _Builder:
                     self.constants[operand.view.tensor] = numbers
             elif operand.name in layer.inputs:
                 self._as_model(operand.name)
-        if isinstance(layer, MoveLayer) and layer.operator == "Pad":
-            name = layer.inputs[2]
-            tensor = operands[0].view if operands[0] else None
-            assert tensor is not None
-            zero = (
-                layer.rescales[0].zero_point
-                if layer.rescales[0]
-                else tensor.quantisation.zero_point
-            )
-            self.constants[name] = np.asarray(zero)
+
+    def _with_fill(self, layer: MoveLayer, operands: Sequence[Operand | None]) -> MoveLayer:
+        """Return a Pad of integers that adds their zero point, which becomes a constant."""
+        source, rescale = operands[0], layer.rescales[0]
+        assert source is not None
+        assert source.view is not None
+        point = rescale.zero_point if rescale else source.view.quantisation.zero_point
+        name = self._new(layer.inputs[2])
+        self.constants[name] = np.asarray(point)
+        inputs = (*layer.inputs[:2], name, *layer.inputs[3:])
+        return replace(layer, inputs=inputs, node=replace(layer.node, inputs=inputs))
 
     # --- functions of elements ---
 

@@ -101,8 +101,9 @@ def _ideal_inputs(
         elif tensor.quantisation is None:
             arrays.append(exact[sources[name]])
         else:
-            # The name of stored integers is that of a real value, which has a source, and `STORED`.
-            real = exact[sources.get(name) or sources[name.removesuffix(STORED)]]
+            # The name of stored integers is that of a real value, which has a source, `STORED`, and
+            # perhaps a number.
+            real = exact[sources.get(name) or sources[name[: name.rindex(STORED)]]]
             arrays.append(quantise_array(real, tensor.quantisation, tensor.dtype))
     return arrays
 
