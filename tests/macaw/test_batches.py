@@ -130,6 +130,18 @@ def test_a_mean_over_the_images_of_a_batch(keep):
     np.testing.assert_array_equal(run.outputs["y"], wanted)
 
 
+def test_a_mean_of_a_single_number():
+    """A ReduceMean of a tensor without axes is its input, with the scale of the result."""
+    nodes = [
+        NODE("DequantizeLinear", ["x", "s"], ["a"]), NODE("ReduceMean", ["a"], ["b"]),
+        NODE("QuantizeLinear", ["b", "t", "z"], ["y"]),
+    ]  # fmt: skip
+    constants = {"s": np.float32(0.5), "t": np.float32(0.25), "z": np.int8(0)}
+    made = onnx_model(nodes, {"x": ((), 3)}, {"y": ((), 3)}, **constants)
+    run = macaw.compile(made, device="tiny").run(x=np.int8(21))
+    assert run.outputs["y"] == 42
+
+
 @pytest.mark.parametrize(
     ("nodes", "constants", "text"),
     [

@@ -145,7 +145,7 @@ def _product(model: Network, layer: ProductLayer, tensors: Tensors) -> VectorOpe
 def _pool(model: Network, layer: PoolLayer, tensors: Tensors) -> VectorOperation:
     (x,) = tensors
     _check_types(model, layer, tensors)
-    size = model.tensors[layer.inputs[0]].shape[0]
+    size = (*model.tensors[layer.inputs[0]].shape, 1)[0]
     images = size if size > 1 and 0 not in layer.axes else 0
     return each_image(_pool_of_image(model, layer, _image(x) if images else x), images)
 
