@@ -106,7 +106,7 @@ def estimate(
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
     try:
-        operators = {layer.name: layer.operator for layer in layers.layers}
+        operators = {layer.name: layer.operator for layer in reversed(layers.layers)}
         layers, network, refusals = assign_what_can_be(layers, config, title, islands)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from onnx import TensorProto
+from onnx.numpy_helper import to_array
 
 import macaw
 from macaw.isa.config import load
@@ -28,6 +30,8 @@ from macaw.lowering.operation import Elements, Product
 from tests.fuzzing import sessions
 from tests.lowering.net.models import ModelBuilder
 from tests.lowering.net.random_networks import random_device, random_input, random_model
+from tests.lowering.onnx.models import NODE
+from tests.lowering.onnx.models import model as onnx_model
 from tests.lowering.onnx.running import network_of
 
 few = settings(sessions, max_examples=max(10, sessions.max_examples // 2))
@@ -193,6 +197,19 @@ def test_refusals_name_the_operator_of_the_model():
     assert refusal(builder).startswith("node /up/ConvTranspose (ConvTranspose): its input is int16")
     (refused,) = macaw.estimate(builder.model()).refusals
     assert refused.operator == "ConvTranspose"
+
+
+def test_refusals_name_the_first_of_two_layers_with_a_name():
+    """Without a name, a MaxPool has that of its output, as has the layer that dequantises it."""
+    builder = ModelBuilder(0, (1, 2, 4))
+    nodes, constants = builder.nodes, {row.name: to_array(row) for row in builder.constants}
+    nodes += [
+        NODE("MaxPool", [builder.value], ["p"], kernel_shape=[2]),
+        NODE("Softmax", ["p"], ["y"]),
+    ]
+    made = onnx_model(nodes, {"x": (1, 2, 4)}, **constants)
+    with pytest.raises(macaw.InputError, match=r"^node p \(MaxPool\): a window \(2,\)"):
+        macaw.compile(made)
 
 
 def test_a_sum_of_int16_with_zero_points_is_refused():

@@ -115,7 +115,8 @@ def assign_what_can_be(
 
 def _operators(model: model_layers.Network) -> dict[str, str]:
     """Return the operators of a model's layers by name; the rewritten model may have others."""
-    return {layer.name: layer.operator for layer in model.layers}
+    # Of layers that share a name, only the first keeps it when the model is rewritten.
+    return {layer.name: layer.operator for layer in reversed(model.layers)}
 
 
 class _Assigner:
