@@ -181,6 +181,37 @@ def test_an_array_of_int8_refuses_int16():
     assert error.value.hint == "int8 (pe.widest)"
 
 
+@pytest.mark.parametrize("shape", [(1, 6, 4), (1, 6, 4, 4, 4)])
+def test_a_transposed_convolution_over_other_than_two_dimensions_is_refused(shape):
+    """The refusal is a message, also for groups and a zero point of the result."""
+    constants = {
+        "xs": np.float32(0.03125), "xz": np.int8(-13), "ws": np.float32(0.015625), "yz": np.int8(-12),
+        "w": np.ones((6, 1, *(2,) * (len(shape) - 2)), np.int8), "b": np.zeros(2, np.float32),
+    }  # fmt: skip
+    nodes = [
+        NODE("DequantizeLinear", ["x", "xs", "xz"], ["a"]), NODE("DequantizeLinear", ["w", "ws"], ["k"]),
+        NODE("ConvTranspose", ["a", "k", "b"], ["c"], "up", group=2),
+        NODE("QuantizeLinear", ["c", "xs", "yz"], ["y"]),
+    ]  # fmt: skip
+    made = onnx_model(
+        nodes, {"x": (shape, TensorProto.INT8)}, {"y": (None, TensorProto.INT8)}, **constants
+    )
+    with pytest.raises(
+        macaw.InputError, match=r"^node up \(ConvTranspose\): a transposed kernel \(2,"
+    ):
+        macaw.compile(made)
+
+
+def test_a_function_of_int8_with_results_of_int16_is_refused():
+    builder = ModelBuilder(0, (1, 2, 4, 4))
+    builder.value = builder.node("Round", [builder.value], "round")
+    factors = [builder.constant("w_s", np.float32(0.01)), builder.constant("w_z", np.int16(0))]
+    integers = builder.node("QuantizeLinear", [builder.value, *factors], "w_q")
+    builder.value = builder.node("DequantizeLinear", [integers, *factors], "w_dq")
+    text = "node /round/Round (Round): a function of int8 with results of int16: Round"
+    assert refusal(builder) == text
+
+
 def test_refusals_name_the_operator_of_the_model():
     """A transposed convolution is rewritten as a convolution, but called what the model calls it."""
     builder = ModelBuilder(0, (1, 2, 4, 4))

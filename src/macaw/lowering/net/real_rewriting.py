@@ -87,8 +87,8 @@ def rewrite_integer_product(rewriting: Rewriting, layer: ProductLayer) -> None:
     inner = rewriting.tensors[real[0]].shape[-1]
     if inner * largest > _LARGEST_SUM:
         raise LowerError(
-            f"sums of {inner:,} products of up to {largest:,}",
-            f"at most {_LARGEST_SUM // largest:,} products, so that the sums fit binary32",
+            f"its sums may reach {inner * largest:,}",
+            f"at most {_LARGEST_SUM:,}, so that binary32 holds them exactly",
         )
     result = rewriting.tensors[layer.outputs[0]]
     sums = rewriting.tensor(f"{result.name}_sums", result, dtype="float32", quantisation=None)

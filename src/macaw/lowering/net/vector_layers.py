@@ -247,7 +247,10 @@ def _function(model: Network, layer: TableLayer, x: NetTensor) -> VectorOperatio
     for node in layer.nodes:
         some = formula(node, {name: layer.constants.get(name) for name in node.inputs})
         if some is None:
-            raise LowerError(f"a function of {x.dtype}: {node.operator}", "int8, which has tables")
+            raise LowerError(
+                f"a function of {x.dtype} with results of {result.dtype}: {node.operator}",
+                "int8 with results of int8, which has tables",
+            )
         steps += some
     return RealFunction(
         x.dtype, (prod(x.shape),), steps, layer.operator, result.dtype,

@@ -53,6 +53,8 @@ def _framed(state: Rewriting, layer: WeightLayer) -> WeightLayer:
     """
     window, (name,) = layer.window, layer.inputs
     x = state.tensors[name]
+    if layer.operator == "ConvTranspose" and window is not None and len(window.kernel) != 2:
+        raise LowerError(f"a transposed kernel {window.kernel}", "two dimensions")
     if window is None or len(window.kernel) != 2 or len(x.shape) != 4:
         return layer
     if layer.operator == "ConvTranspose":
