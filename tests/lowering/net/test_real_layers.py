@@ -18,6 +18,8 @@ from macaw.lowering.net.network import ProductLayer
 from macaw.lowering.net.vector_layers import NO_CORE
 from macaw.lowering.operation import Elements
 from tests.lowering.net.models import ModelBuilder, float_model
+from tests.lowering.onnx.models import model as onnx_model
+from tests.lowering.onnx.running import runtime_outputs
 
 pytestmark = pytest.mark.usefixtures("few_plans")
 
@@ -172,6 +174,27 @@ def test_products_of_two_tensors_of_integers():
     assert np.all(sums == np.rint(sums))
     long = refusal(attention((1, 2, 1025)))
     assert long.endswith("(MatMul): its sums may reach 16,793,600")
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (2, 4, 4), (1, 2, 4, 4)])
+@pytest.mark.parametrize("factors", [(4,), (1,), (), (1, 4), (4, 1), (4, 4)])
+@pytest.mark.parametrize("axis", [-1, -2])
+def test_factors_of_a_normalisation(shape, factors, axis):
+    """Factors have one number for each place of a row, or are repeated to one; others are refused."""
+    rng = np.random.default_rng(4)
+    node = helper.make_node("LayerNormalization", ["x", "f", "g"], ["y"], "norm", axis=axis)
+    constants = {name: rng.normal(size=factors).astype(np.float32) for name in ("f", "g")}
+    made = onnx_model([node], {"x": shape}, **constants)
+    if axis == -1 and factors in ((4, 1), (4, 4)):
+        with pytest.raises(
+            macaw.InputError, match="its factors are not constant, or differ between"
+        ):
+            macaw.compile(made, device="tiny")
+        return
+    x = rng.normal(size=shape).astype(np.float32)
+    found = macaw.compile(made, device="tiny").run(x=x)
+    assert [layer.report.name for layer in found.layers if not layer.equal] == []
+    np.testing.assert_allclose(found.outputs["y"], runtime_outputs(made, x=x)[0], atol=1e-5)
 
 
 def test_a_product_with_a_vector_is_refused():

@@ -126,34 +126,48 @@ def rewrite_softmax(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append the LayerNormalization of an image as a LayerNormalization of a matrix.
+    """Append a LayerNormalization whose factors have one number for each place of a row.
 
-    Reshapes before and after it make the matrix from the image, and the image from the result. A
-    row of the matrix has the elements that are normalised together. Return False if the input is no
-    image, or if factors or offsets are not constants with one number for each place of a row.
+    A row has the elements that are normalised together. An image becomes a matrix of rows: Reshapes
+    before and after the layer make the matrix from the image, and the image from the result. Return
+    False if the input is no tensor. Raises `LowerError` if factors or offsets are not constant, or
+    differ between rows.
     """
     (result,), source = layer.outputs, layer.inputs[0]
-    if source not in rewriting.tensors or len(rewriting.tensors[source].shape) != 4:
+    if source not in rewriting.tensors:
         return False
     x = rewriting.tensors[source]
-    axis = int(layer.node.attributes.get("axis", -1)) % 4
-    length = prod(x.shape[axis:])
-    names = []
-    for name in layer.inputs[1:]:
-        array = None if name in rewriting.tensors or not name else rewriting.constants[name]
-        if array is None or array.size != length:
-            return False
-        names.append(rewriting.constant(f"{name}_row", array.reshape(-1)))
-    shape = (1, prod(x.shape) // length, length)
-    rows = rewriting.tensor(f"{source}_rows", x, shape=shape)
-    rewriting.reshape_to(layer, source, rows)
-    norm = rewriting.tensor(f"{result}_rows", x, shape=shape)
-    attributes = {**layer.node.attributes, "axis": -1}
+    rank = len(x.shape)
+    row = x.shape[int(layer.node.attributes.get("axis", -1)) % rank :]
+    shape = (1, prod(x.shape) // prod(row), prod(row))
+    last = shape[2:] if rank == 4 else row
+    names = [_row(rewriting, name, row, last) for name in layer.inputs[1:] if name]
+    rows, norm, attributes = source, result, dict(layer.node.attributes)
+    if rank == 4:
+        rows = rewriting.tensor(f"{source}_rows", x, shape=shape)
+        rewriting.reshape_to(layer, source, rows)
+        norm = rewriting.tensor(f"{result}_rows", x, shape=shape)
+        attributes["axis"] = -1
     inputs = (rows, *names)
     node = replace(layer.node, inputs=inputs, outputs=(norm,), attributes=attributes)
     rewriting.add(replace(layer, inputs=inputs, outputs=(norm,), node=node))
-    rewriting.reshape_to(layer, norm, result)
+    if rank == 4:
+        rewriting.reshape_to(layer, norm, result)
     return True
+
+
+def _row(rewriting: Rewriting, name: str, row: Shape, shape: Shape) -> str:
+    """Return the name of a constant of this shape with the numbers of `name` for a row.
+
+    `row` is the shape of a row in the model. Raises `LowerError` if `name` is not constant, or has
+    other numbers for other rows.
+    """
+    array = None if name in rewriting.tensors else rewriting.constants[name]
+    own = () if array is None else array.shape[-len(row) :]
+    if array is None or array.size > prod(own):
+        raise LowerError("its factors are not constant, or differ between rows")
+    numbers = np.broadcast_to(array.reshape(own), row).reshape(shape)
+    return name if array.shape == shape else rewriting.constant(f"{name}_row", numbers)
 
 
 def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
