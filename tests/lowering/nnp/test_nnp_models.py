@@ -239,10 +239,22 @@ REFUSED = {
         "Add", ["x", "c"], (2, 3), (2, 3), c=np.full(3, 1e5, np.float32)
     ),
     "node node (Expand): nnp has no way to compute it": lambda: one("Expand", ["x", "s"], (1, 3), (4, 3), s=np.array([4, 3])),
+    "node node (Split): a result has no elements": lambda: model(
+        [NODE("Split", ["x"], ["a", "b", "c"], "node", axis=1, num_outputs=3), NODE("Concat", ["a", "c"], ["y"], axis=1)], {"x": (2, 4)}
+    ),
     "node y (Identity): its input x is of int64, no floating-point type": lambda: model(
         [NODE("Identity", ["x"], ["y"])], {"x": ((2, 3), 7)}, {"y": ((2, 3), 7)}
     ),
 }  # fmt: skip
+
+
+def test_a_slice_backwards_may_begin_before_the_first_index():
+    bounds = {"a": [-9], "b": [-99], "c": [0], "d": [-1]}
+    constants = {name: np.array(numbers) for name, numbers in bounds.items()}
+    made = model([NODE("Slice", ["x", *bounds], ["y"])], {"x": (3, 4)}, **constants)
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    run = macaw.compile(made, device="tiny", core="nnp").run(x=x)
+    np.testing.assert_array_equal(run.outputs["y"], x[:1])
 
 
 @pytest.mark.parametrize("message", REFUSED)

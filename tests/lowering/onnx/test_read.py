@@ -247,6 +247,19 @@ def test_an_automatic_padding_with_two_meanings(attributes):
         read(made)
 
 
+def test_a_slice_of_a_constant_may_begin_before_the_first_index():
+    """With a negative step, ONNX takes the first index for a start before it."""
+    bounds = {
+        "a": np.array([-9, 0]),
+        "b": np.array([-99, 2]),
+        "c": np.array([1, 0]),
+        "d": np.array([-1, 1]),
+    }
+    nodes = [NODE("Slice", ["k", *bounds], ["t"]), NODE("Add", ["x", "t"], ["y"])]
+    made = model(nodes, {"x": (2, 1)}, k=np.arange(12).astype(np.float32).reshape(3, 4), **bounds)
+    np.testing.assert_array_equal(read(made).values["t"].array, [[0], [4]])
+
+
 @pytest.mark.parametrize("shape", [(2, 3), (2, 1, 3)])
 def test_an_empty_list_of_axes_of_squeeze(shape):
     node = NODE("Squeeze", ["x", "axes"], ["y"], name="it")

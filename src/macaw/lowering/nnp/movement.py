@@ -39,6 +39,8 @@ def _selected(builder: Builder, node: Node) -> list[Value]:
     if any(array is None for name, array in zip(node.inputs[1:], arrays, strict=True) if name):
         raise LowerError("which elements it takes depends on an input")
     taken = Evaluator(builder.graph.version).evaluate(node.proto, [indices, *arrays])
+    if any(name and not table.size for name, table in zip(node.outputs, taken, strict=True)):
+        raise LowerError("a result has no elements")
     return [
         selected(value, builder.shape(name), table.reshape(-1))
         for name, table in zip(node.outputs, taken, strict=True)

@@ -93,6 +93,8 @@ class Evaluator:
             _check_indices(node, arrays)
         if node.op_type in GATES:
             return compute(node_of(node), arrays)
+        if node.op_type == "Slice":
+            arrays = _with_first_starts(arrays)
         # Give the values unique names: those of a node may be empty, or equal those of its inputs.
         one = onnx.NodeProto()
         one.CopyFrom(node)
@@ -146,6 +148,21 @@ def _check_indices(node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]) 
     size = data.shape[axis]
     if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
         raise LowerError(f"an index is outside of -{size} to {size - 1}, the range of axis {axis}")
+
+
+def _with_first_starts(arrays: Sequence[NDArray[Any] | None]) -> list[NDArray[Any] | None]:
+    """Return the inputs of a Slice without starts that lie before the first index.
+
+    With a negative step, ONNX takes the first index for such a start. The reference evaluator would
+    take nothing.
+    """
+    x, starts, _, axes, steps = (*arrays, None, None, None, None)[:5]
+    if x is None or starts is None or steps is None:
+        return list(arrays)
+    places = np.arange(starts.size) if axes is None else axes.reshape(-1)
+    least = -np.array([x.shape[axis] for axis in places], starts.dtype)
+    backwards = steps.reshape(-1) < 0
+    return [x, np.where(backwards, np.maximum(starts, least), starts), *arrays[2:]]
 
 
 def _products(kind: str, values: Sequence[Value], forms: Sequence[Form | None]) -> int:
