@@ -164,6 +164,38 @@ def test_a_node_that_mixes_samples_is_refused(nodes, constants, text):
 
 
 @pytest.mark.parametrize(
+    ("node", "constants", "shape", "version", "text"),
+    [
+        (
+            NODE("Slice", ["x", "c", "d", "e", "f"], ["y"], "a"),
+            {"c": [-1], "d": [-9], "e": [-2], "f": [-1]},
+            (1, 4),
+            21,
+            "it reverses axis 0",
+        ),
+        (NODE("Softmax", ["t"], ["y"], "a", axis=0), {}, (1, 4), 11, "it is over axis 0"),
+        (NODE("LogSoftmax", ["t"], ["y"], "a"), {}, (1, 4, 2), 12, "it is over axis 1"),
+        (
+            NODE("Expand", ["x", "c"], ["y"], "a"),
+            {"c": [1, 3, 4]},
+            (1, 4),
+            21,
+            "its result y has the shape (3, 3, 4)",
+        ),
+    ],
+)
+def test_samples_that_change_places_are_refused(node, constants, shape, version, text):
+    """Nodes whose results have the shape of a batch, but mix its samples, are refused."""
+    turned = NODE("Transpose", ["x"], ["t"], perm=[*range(1, len(shape)), 0])
+    arrays = {name: np.array(numbers) for name, numbers in constants.items()}
+    made = onnx_model([turned, node], {"x": shape}, ["y"], version, **arrays)
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.compile(made, batch=3)
+    message = f"node a ({node.op_type}): it mixes the 3 samples of a batch: {text}"
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
     ("node", "constant"),
     [
         (NODE("Concat", ["x", "c"], ["y"], "a", axis=1), np.ones((1, 2), np.float32)),

@@ -38,6 +38,8 @@ _ALONG = dict.fromkeys(
     ("Softmax", "LogSoftmax", "Hardmax", "LpNormalization", "LayerNormalization"), -1
 )
 _FROM = ("LayerNormalization",)  # operators that also compute along all later axes
+# operators that do so in operator sets before 13, in which their default axis is 1
+_FROM_BEFORE_13 = ("Softmax", "LogSoftmax", "Hardmax")
 _HINT = "a model of one sample, and one run for each sample"
 
 
@@ -222,12 +224,17 @@ class _Check:
         if node.operator in _RECURRENT and source == node.inputs[0] and batch != 1 - steps:
             return f"the batch of its input is along axis {batch}, not {1 - steps}"
         axis = self._axis(node, len(own))
-        if axis == batch or (node.operator in _FROM and -1 < axis < batch):
+        later = node.operator in _FROM or self._is_old(node)
+        if axis == batch or (later and -1 < axis < batch):
             return f"it is over axis {axis}"
+        if node.operator == "Slice" and self._reverses(node, batch, len(own)):
+            return f"it reverses axis {batch}"
         for name in filter(None, node.outputs):
             shape, others = self.graph.values[name].shape, self._shape(name)
             place = _difference(shape, others)
             kept = place is None or others[place] == own[batch]
+            if place is not None and node.operator == "Expand":  # it aligns the last axes
+                kept = kept and place - len(others) == batch - len(own)
             if place is not None and node.operator in _RESHAPES:
                 kept = prod(others[:place]) == prod(own[:batch])
             if not kept:
@@ -241,8 +248,23 @@ class _Check:
         constant.
         """
         if node.operator in _ALONG:
-            return int(node.attributes.get("axis", _ALONG[node.operator])) % rank
+            default = 1 if self._is_old(node) else _ALONG[node.operator]
+            return int(node.attributes.get("axis", default)) % rank
         if node.operator == "CumSum":
             array = self.graph.constant(node.inputs[1])
             return -1 if array is None else int(array.reshape(-1)[0]) % rank
         return -1
+
+    def _is_old(self, node: Node) -> bool:
+        """Return whether a node has the meaning of its operator in operator sets before 13."""
+        return node.operator in _FROM_BEFORE_13 and self.graph.version < 13
+
+    def _reverses(self, node: Node, batch: int, rank: int) -> bool:
+        """Return whether a Slice takes the elements along the batch's axis backwards."""
+        axes, steps = (
+            self.graph.constant(name) if name else None for name in (*node.inputs[3:5], "", "")[:2]
+        )
+        if steps is None:
+            return False
+        places = range(steps.size) if axes is None else [int(axis) % rank for axis in axes]
+        return any(axis == batch and step < 0 for axis, step in zip(places, steps, strict=True))
