@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -161,6 +163,16 @@ def test_a_node_that_mixes_samples_is_refused(nodes, constants, text):
     message = f"node a ({operator}): it mixes the 3 samples of a batch: {text}"
     assert str(caught.value) == message
     assert caught.value.hint == "a model of one sample, and one run for each sample"
+
+
+@pytest.mark.parametrize("operator", ["MatMul", "Add"])
+def test_batches_along_different_axes_are_refused(operator):
+    """The batch of z would belong to the channels of x if there are as many as samples."""
+    node = NODE(operator, ["x", "z"], ["y"], "a")
+    made = onnx_model([node], {"x": (1, 3, 4, 4), "z": (1, 4, 4)}, ["y"])
+    text = f"node a ({operator}): it mixes the 3 samples of a batch: its inputs have their batches"
+    with pytest.raises(macaw.InputError, match=re.escape(text)):
+        macaw.compile(made, batch=3)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,13 @@ _IMAGES = frozenset(
     """.split()
 )
 _MOST = 2**63 - 1  # size of a dimension
+# operators whose inputs are repeated to one shape, so that their last axes belong together
+_ALIGNED = frozenset(
+    """
+    Add And Concat Div Equal Greater GreaterOrEqual Less LessOrEqual MatMul Max Mean Min Mod Mul Or
+    PRelu Pow Sub Sum Where Xor
+    """.split()
+)
 _RECURRENT = ("RNN", "GRU", "LSTM")
 # operators that compute a result from all elements along an axis, and their default axis
 _ALONG = dict.fromkeys(
@@ -220,6 +227,9 @@ class _Check:
         batch, own = self.axes[source], self._shape(source)
         if node.operator in _IMAGES and batch:
             return f"the batch of its input is along axis {batch}"
+        ends = {self.axes[x] - len(self._shape(x)) for x in node.inputs if x in self.axes}
+        if node.operator in _ALIGNED and len(ends) > 1:
+            return "its inputs have their batches along different axes"
         steps = 1 if node.attributes.get("layout") else 0
         if node.operator in _RECURRENT and source == node.inputs[0] and batch != 1 - steps:
             return f"the batch of its input is along axis {batch}, not {1 - steps}"
