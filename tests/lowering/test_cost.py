@@ -100,3 +100,29 @@ def test_predictions_follow_the_dividers(setting: str, operation: str) -> None:
     measured = found.measure()
     assert found.cost.cycles == pytest.approx(measured.cycles, rel=0.15)
     assert found.cost.rows == pytest.approx(measured.rows, rel=0.15)
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize(
+    "settings",
+    [{"mem.banks": 1}, {"mem.banks": 2}, {"dma.divider": 7, "mem.external_width": 8}],
+)
+@pytest.mark.parametrize("operation", ["input", "weight", "output", "conv2d"])
+def test_predictions_follow_the_widths_of_memories(
+    settings: dict[str, int], operation: str
+) -> None:
+    """Few banks limit the bytes of a cycle, and a slow dma waits less for a narrow memory.
+
+    Without the widths of banks, predictions are up to 55% too low. If each piece of external
+    memory takes a cycle of the dma, they are up to 140% too high.
+    """
+    words: dict[str, Any] = {"device": load("base").changed(settings)}
+    if operation == "conv2d":
+        weights = np.random.default_rng(1).integers(1, 9, (8, 3, 3, 4)).astype(np.int8)
+        words |= {"image": (12, 12), "shift": 3}
+    else:
+        weights = np.abs(WEIGHTS[:, :40]) + np.int8(1)
+        words |= {"rows": 20, "mapping": operation}
+        operation = "spmm"
+    found = lower(operation, weights, **words)
+    assert found.cost.cycles == pytest.approx(found.measure().cycles, rel=0.15)

@@ -48,6 +48,7 @@ from macaw.lowering.transfers import (
     weight_transfers,
 )
 from macaw.lowering.weight_stationary import BufferedPlan, WeightStationaryPlan
+from macaw.lowering.widths import bus_width, copy_widths, onchip_cycles, unit_width
 
 IMAGE_TURN = 5  # for one output position: fill, move out, write back, fetch
 QUEUE_SUMS = 3  # for one output position: loading the start of its sum from the output queue
@@ -126,7 +127,7 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     for share, entering, first, last in _iteration_kinds(plan):
         row, join = _row_cycles(plan, products, entering, last), _reduction_cycles(plan, last)
         if last and factor_bytes(plan):  # with the config packet for the factors
-            row += CONFIG_CYCLES + factor_bytes(plan) / plan.config["dist.bus_bytes"]
+            row += CONFIG_CYCLES + factor_bytes(plan) / bus_width(plan.config)
         row *= clock
         loads = list(_step_loads(plan, moves, entering, first, last))
         move, code = _overlapped_work(plan, moves, control, loads, last)
@@ -236,15 +237,17 @@ class _IterationTransfers:
 
 def _cycles_of_transfers(plan: ProductPlan, shapes: Iterable[TransferShape]) -> float:
     """Return the cycles of transfers between external and on-chip memory (docs/memory.md)."""
-    config, cycles = plan.config, []
-    width, divider = min(config["dma.width"], config["mem.external_width"]), config["dma.divider"]
+    config, cycles, widths = plan.config, 0.0, copy_widths(plan.config)
     latency = config["mem.external_latency"] + config["mem.onchip_latency"]
+    latency += (config["dma.setup"] + 1) * config["dma.divider"]
     for shape in shapes:
         # The aligned blocks that a row touches, averaged over all places where it may begin.
-        grain = gcd(round(shape.row_bytes), width)
-        beats = shape.rows * (1 + max(0.0, shape.row_bytes - grain) / width)
-        cycles.append(shape.times * float(latency + (config["dma.setup"] + beats + 1) * divider))
-    return sum(cycles)
+        row = max(
+            block * (1 + max(0.0, shape.row_bytes - gcd(round(shape.row_bytes), width)) / width)
+            for width, block in widths
+        )
+        cycles += shape.times * (latency + shape.rows * row)
+    return float(cycles)
 
 
 def _step_loads(
@@ -298,12 +301,12 @@ def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
     `last` says whether the earlier iteration has the last tile of k.
     """
     rows, time, clock = plan.partition.rows, 0.0, row_clock(plan.config)
-    beats = plan.config["dma.setup"] + rows * plan.partial_bytes / plan.config["dma.width"]
-    copy = float(beats * plan.config["dma.divider"])
+    setup = int(plan.config["dma.setup"]) * int(plan.config["dma.divider"])
+    copy = setup + onchip_cycles(plan.config, rows * plan.partial_bytes)
     if plan.keeps_sums_on_chip and not last:
         time += copy + 12
     if plan.reduces_rows and last:
-        bus = plan.partial_bytes / int(plan.config["dist.bus_bytes"])
+        bus = plan.partial_bytes / bus_width(plan.config)
         if isinstance(plan, ImagePlan | WeightStationaryPlan):
             return time + copy + 40 + clock * row_reduction_cycles(plan)
         time += copy + 40 + clock * (rows * bus + 12 * plan.positions)
@@ -369,7 +372,7 @@ def _row_cycles(plan: ProductPlan, loads: float, entering: bool, last: bool) -> 
     activations if `entering`, completes sums if `last`.
     """
     config = plan.config
-    width = config["dist.bus_bytes"]
+    width = bus_width(config)
     if isinstance(plan, ImagePlan):
         return _image_cycles(plan, loads, entering, last)
     if isinstance(plan, WeightStationaryPlan):
@@ -414,7 +417,7 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
     if isinstance(plan, SlidingWindowPlan):
         slab = plan.tile.groups * plan.slots * plan.strip * Types.size(plan.types.activation)
         loads = max(loads, plan.window / (2 if config["pe.design"] == "5b" else 1))
-    width = config["dist.bus_bytes"]
+    width = bus_width(config)
     loading = plan.mean_weight_bytes / width + 8
     if entering or not plan.holds_activations:
         loading += slab / width
@@ -425,8 +428,7 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
         each += QUEUE_SUMS
     kinds = len(plan.functions)
     special = kinds * finish * ceil(outputs * plan.pes / config["sfu.rate"])
-    spread = config["mem.banks"] * config["mem.bank_width"]
-    beats = plan.slots * outputs * size / min(width, spread)
+    beats = plan.slots * outputs * size / width
     joining = cluster_reduction_cycles(plan, raw) if plan.reduces_clusters else 0.0
     return float(loading + outputs * each + special + beats + 14 + joining)
 
@@ -440,7 +442,7 @@ def _stationary_cycles(
     several tiles, only a list with `entering` loads them. With `last`, the list ends the sums.
     """
     config, rows = plan.config, plan.tile.m
-    width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows
+    width, raw = bus_width(config), not last or plan.reduces_rows
     clusters = 1 if plan.shares_activations else plan.partition.clusters
     row = clusters * plan.tile.k * Types.size(plan.types.activation) / width
     several = plan.adds_start_sums and plan.start_positions > 1
@@ -454,8 +456,7 @@ def _stationary_cycles(
     size = Types.size(plan.types.sum if raw or joins else plan.types.result)
     finishes = len(plan.functions) * (not raw and not joins)
     special = finishes * (ceil(rows * plan.pes / config["sfu.rate"]) + config["sfu.latency"])
-    spread = min(width, config["mem.banks"] * config["mem.bank_width"])
-    work = first + rows * each + special + plan.slots * rows * size / spread + 6
+    work = first + rows * each + special + plan.slots * rows * size / width + 6
     return float(work + (cluster_reduction_cycles(plan, raw) if joins else 0))
 
 
@@ -493,6 +494,6 @@ def _store_end(plan: ProductPlan, exe: Exe, moves_end: float, units: float) -> f
     size = Types.size(dtype)
     # the bytes over which one store spreads the results of a cluster's PEs
     reach = plan.pes * size * (ACCUMULATORS if exe.buffer == RAW else 1)
-    spread = max(1.0, reach / (config["mem.banks"] * config["mem.bank_width"]))
+    spread = max(1.0, reach / (config["pe.divider"] * unit_width(config)))
     beats = max(ceil(plan.pes * size / config["dist.bus_bytes"]), spread) + 1
     return float(max(moves_end + special, units) + clusters * members * beats)

@@ -26,6 +26,7 @@ from macaw.lowering.plan import MOST_SEGMENTS
 from macaw.lowering.processor_cycles import IterationCycles
 from macaw.lowering.sizes import even_sizes, even_tile
 from macaw.lowering.tile_estimate import Numbers, Reals, TileEstimate
+from macaw.lowering.widths import onchip_cycles
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,8 @@ class _Estimate(TileEstimate):
         turn = turn + np.where(self.several, again, 0)
         if self.some.reduces_rows:
             sums = self.part.rows * self.outputs * self.sum_bytes / self.width
-            turn = turn + (moved + 44 + sums + 12 * self.outputs) / self.tiles_k
+            adding = (sums + 12 * self.outputs) * self.config["pe.divider"]
+            turn = turn + (moved + 44 + adding) / self.tiles_k
         guess = self.tiles * self.tiles_n * self.tiles_k * turn + dma
         return np.asarray(np.where(self.cannot_fit, np.inf, guess), np.float64)
 
@@ -226,7 +228,7 @@ class _Estimate(TileEstimate):
     @property
     def moved_sums(self) -> Reals:
         """The dma's cycles after an iteration to copy its partial sums to the units' other half."""
-        return self.outputs * self.sum_bytes * self.part.rows / self.bus
+        return onchip_cycles(self.config, self.outputs * self.sum_bytes * self.part.rows)
 
     # Rows
 
@@ -264,27 +266,26 @@ class _Estimate(TileEstimate):
         Both are means over all iterations. Of a slab, only the part inside the image is loaded.
         """
         part, some, outputs = self.part, self.some, self.outputs
-        lines, beats = self.slab_lines_and_beats()
+        lines, cycles = self.slab_lines_and_cycles()
         weight_rows = 1 if some.rows_share_weights else part.rows
         whole = self.grid.columns == self.product.columns
         runs = np.where(whole, 1, self.grid.groups) * some.summing_clusters
         runs = runs * (1 if some.reduces_rows else part.rows)
         transfers = lines * self.slab_share + weight_rows + runs / self.tiles_k
         again = np.minimum(1.0, 2 / self.tiles) if self.mapping is WEIGHT else 1.0
-        beats = beats + again * weight_rows * self.weights / self.bus
+        cycles = cycles + again * weight_rows * self.moving(self.weights)
         stores = runs * outputs / np.where(whole, 1, self.grid.groups)
         line = self.grid.n * self.result
-        partial = (line - np.gcd(line, self.bus)) / self.bus
-        beats = beats + stores * (1 + partial) / self.tiles_k
-        return transfers, transfers * (self.start + 1) + beats
+        cycles = cycles + stores * self.moving_row(line) / self.tiles_k
+        return transfers, transfers * self.start + cycles
 
-    def slab_lines_and_beats(self) -> tuple[Reals, Reals]:
-        """Return the number of transfers that load slabs in an iteration, and their bus cycles.
+    def slab_lines_and_cycles(self) -> tuple[Reals, Reals]:
+        """Return the number of transfers that load slabs in an iteration, and their cycles.
 
-        The first number is for an iteration that loads slabs. The bus cycles (beats) are a mean
-        over all iterations, including those that load no slabs.
+        The first number is for an iteration that loads slabs. The cycles are those in which bytes
+        move, and a mean over all iterations, including those that load no slabs.
         """
-        product, part, size, bus = self.product, self.part, self.size, self.bus
+        product, part, size = self.product, self.part, self.size
         slab_rows, slab_columns, channels = self.slab_rows, self.slab_columns, self.channels
         high = -(-part.length("M") // self.grid.groups) * (part.parts("M") * slab_rows)
         wide = -(-product.columns // self.grid.columns) * slab_columns
@@ -295,15 +296,15 @@ class _Estimate(TileEstimate):
         lines = lines * (1 if self.some.rows_share_activations else part.rows)
         lines = np.where(whole, lines, lines * inside[0])
         line = np.where(whole, slab_columns * channels, channels) * size
-        beats = self.slab_share * lines * slab_rows * slab_columns * inside[1] * channels * size
-        beats = beats / line
-        beats = np.where(whole, beats * inside[0] / (1 + product.paired), beats / slab_rows)
-        beats = beats * (1 + (line - np.gcd(line, bus)) / bus)
+        cycles = self.slab_share * lines * slab_rows * slab_columns * inside[1] * channels * size
+        cycles = cycles / line
+        cycles = np.where(whole, cycles * inside[0] / (1 + product.paired), cycles / slab_rows)
+        cycles = cycles * self.moving_row(line)
         if product.copies_input:
             outside = 2 * part.parts("M") * slab_rows / high + 2 * slab_columns / wide
-            copy = self.start + self.slabs * self.slab * size / bus
-            beats = beats + np.minimum(1.0, outside) * self.slab_share * copy
-        return lines, beats
+            copy = self.start + self.moving(self.slabs * self.slab * size)
+            cycles = cycles + np.minimum(1.0, outside) * self.slab_share * copy
+        return lines, cycles
 
     # Room
 

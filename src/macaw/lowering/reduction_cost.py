@@ -15,6 +15,7 @@ from macaw.lowering.cluster_reduction import (
 )
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
+from macaw.lowering.widths import bus_width
 
 MOVE = 1  # for one total of a loop that adds sums: moving it to the output queue
 ADDING_EXE = 10  # for an exe that adds sums of several positions: its begin and end
@@ -40,14 +41,13 @@ def _adding_cycles(plan: ProductPlan, summands: int, raw: bool) -> float:
     """
     config, many = plan.config, positions_of_exe(plan, summands)
     kinds, rate = 0 if raw else len(plan.functions), config["sfu.rate"]
-    bus = plan.summing_clusters * plan.pes * plan.sum_size / config["dist.bus_bytes"]
+    bus = plan.summing_clusters * plan.pes * plan.sum_size / bus_width(config)
     adding = summands * (max(1.0, bus) + 1)
     if not adds_in_loops(plan):
         moving = 5.0 if raw else 5 + max(3.5, kinds * ceil(plan.pes / rate))
         return float(plan.positions * (adding + moving))
     special = kinds * (ceil(many * plan.pes / rate) + config["sfu.latency"])
     size = Types.size(plan.types.sum if raw else plan.types.result)
-    spread = min(config["dist.bus_bytes"], config["mem.banks"] * config["mem.bank_width"])
-    beats = many * plan.summing_clusters * ceil(plan.pes * size / spread)
+    beats = many * plan.summing_clusters * ceil(plan.pes * size / bus_width(config))
     exes = ceil(plan.positions / many)
     return float(exes * (many * (adding + MOVE) + special + beats + ADDING_EXE))

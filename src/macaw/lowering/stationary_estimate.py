@@ -23,6 +23,7 @@ from macaw.lowering.processor_cycles import IterationCycles
 from macaw.lowering.sizes import even_sizes, even_tile
 from macaw.lowering.tile_estimate import Numbers, Reals, TileEstimate
 from macaw.lowering.weight_stationary import WeightStationaryPlan
+from macaw.lowering.widths import onchip_cycles
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class _Estimate(TileEstimate):
         """The cycles of the whole product for each tile; infinite if the tile does not fit."""
         transfers, loading, storing = self.dma_transfers_and_cycles
         alone = self.tiles > 1  # the dma moves partial sums while rows compute
-        partial, rows = self.partial_beats, self.row_cycles * self.config["pe.divider"]
+        partial, rows = self.partial_cycles, self.row_cycles * self.config["pe.divider"]
         control = IterationCycles.of(self.config)
         dma = loading + storing + np.where(alone, partial, 0)
         code = control.step + control.transfer * transfers
@@ -95,7 +96,8 @@ class _Estimate(TileEstimate):
         if self.some.reduces_rows:
             sums = self.part.rows * self.grid.rows
             moved = sums * self.some.summing_clusters * self.some.pes * self.some.sum_size
-            joins = moved / self.bus + 44 + moved / self.width + 12 * self.grid.rows
+            adding = moved / self.width + 12 * self.grid.rows
+            joins = onchip_cycles(self.config, moved) + 44 + adding * self.config["pe.divider"]
             after = after + joins / self.tiles_k
         turn = np.maximum(np.maximum(rows, dma + control.store), code) + after + control.turn
         # The first iteration overlaps only loads, the last one only stores.
@@ -193,26 +195,25 @@ class _Estimate(TileEstimate):
     def dma_transfers_and_cycles(self) -> tuple[Reals, Reals, Reals]:
         """The dma's work in an iteration: number of transfers, cycles of loads, cycles of stores.
 
-        The cycles do not include those in which the bytes of partial sums move (`partial_beats`).
+        The cycles do not include those in which the bytes of partial sums move (`partial_cycles`).
         """
-        some, rows, bus = self.some, self.grid.rows, self.bus
+        some, rows = self.some, self.grid.rows
         loads_x = self.clusters * (1 if some.rows_share_activations else self.part.rows)
         loads_w = 1 if some.rows_share_weights else self.part.rows
         stored = some.summing_clusters * (1 if some.reduces_rows else self.part.rows) / self.tiles_k
         again = np.minimum(1.0, 2 / self.tiles)
         line, end = self.grid.k * self.size, self.grid.n * self.result
         loads, stores = loads_x + loads_w + self.several, stored + self.several
-        loading = loads_x * rows * (1 + (line - np.gcd(line, bus)) / bus)
-        loading = loading + again * loads_w * self.weights / bus
-        storing = stored * rows * (1 + (end - np.gcd(end, bus)) / bus)
-        latency = self.start + 1
-        return loads + stores, loading + loads * latency, storing + stores * latency
+        loading = loads_x * rows * self.moving_row(line)
+        loading = loading + again * loads_w * self.moving(self.weights)
+        storing = stored * rows * self.moving_row(end)
+        return loads + stores, loading + loads * self.start, storing + stores * self.start
 
     @property
-    def partial_beats(self) -> Reals:
-        """The bus cycles (beats) in an iteration that move partial sums."""
-        beats = 2 * (self.tiles_k - 1) / self.tiles_k * self.part.rows * self.grid.rows
-        return np.where(self.several, beats * self.sum_bytes / self.bus, 0)
+    def partial_cycles(self) -> Reals:
+        """The cycles in an iteration in which the dma moves partial sums."""
+        rows = 2 * (self.tiles_k - 1) / self.tiles_k * self.part.rows * self.grid.rows
+        return np.where(self.several, self.moving(rows * self.sum_bytes), 0)
 
     # Room
 

@@ -15,6 +15,7 @@ from macaw.isa.pe import ENTRY, WEIGHTS_RECORD
 from macaw.lowering.operation import Types
 from macaw.lowering.partition import Partition
 from macaw.lowering.plan import ProductPlan
+from macaw.lowering.widths import bus_width, copy_widths
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[Any]  # of a grid: one number for each tile
@@ -73,12 +74,7 @@ class TileEstimate(ABC):
     @property
     def width(self) -> int:
         """The bytes that the bus to the rows of the array moves in a cycle."""
-        return int(self.config["dist.bus_bytes"])
-
-    @property
-    def bus(self) -> int:
-        """The bytes that the dma moves in a cycle."""
-        return min(int(self.config["dma.width"]), int(self.config["mem.external_width"]))
+        return bus_width(self.config)
 
     @property
     def size(self) -> int:
@@ -101,9 +97,23 @@ class TileEstimate(ABC):
 
     @property
     def start(self) -> int:
-        """The cycles of a transfer of the dma before its first bytes arrive."""
+        """The cycles of a transfer of the dma in addition to those of its bytes."""
         latency = self.config["mem.external_latency"] + self.config["mem.onchip_latency"]
-        return int(self.config["dma.setup"] + latency)
+        return int(latency + (self.config["dma.setup"] + 1) * self.config["dma.divider"])
+
+    def moving(self, size: Reals) -> Reals:
+        """Return the cycles in which the dma moves `size` adjacent bytes to or from a unit."""
+        cycles: Reals = size * max(cycles / width for width, cycles in copy_widths(self.config))
+        return cycles
+
+    def moving_row(self, size: Reals | int) -> Reals:
+        """Return the cycles in which the dma moves a row of `size` bytes, at any address."""
+        rows = (
+            cycles * (1 + (size - np.gcd(size, width)) / width)
+            for width, cycles in copy_widths(self.config)
+        )
+        found: Reals = np.maximum.reduce(list(rows))
+        return found
 
     @property
     def loads(self) -> Reals:

@@ -1,0 +1,57 @@
+"""The widths of buses and memories, which limit how many bytes move in a cycle, for predictions.
+
+docs/memory.md and docs/timing-pe.md have the rules. A device may have banks that together serve
+fewer bytes in a cycle than a beat of the dma, or of a row's bus, has.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+from macaw.isa.config import Configuration
+
+Size = TypeVar("Size", float, NDArray[Any])
+
+
+def unit_width(config: Configuration) -> int:
+    """Return the bytes that the banks of half of a unit serve in a device cycle."""
+    return int(config["mem.banks"]) * int(config["mem.bank_width"])
+
+
+def bus_width(config: Configuration) -> int:
+    """Return the bytes that the bus of a row moves in a cycle of the row.
+
+    The return bus moves as many.
+    """
+    served = int(config["pe.divider"]) * unit_width(config)
+    return min(int(config["dist.bus_bytes"]), served)
+
+
+def copy_widths(config: Configuration) -> list[tuple[int, float]]:
+    """Return the widths that limit a transfer between external memory and a unit.
+
+    Each is a number of bytes, with the device cycles for a piece of so many bytes. A beat of the
+    dma takes a whole number of the dma's own cycles.
+    """
+    beat, divider = int(config["dma.width"]), int(config["dma.divider"])
+    widths = [(beat, float(divider))]
+    for width in (int(config["mem.external_width"]), unit_width(config)):
+        if width < beat:
+            cycles = ceil(ceil(beat / width) / divider) * divider
+            widths.append((width, cycles * width / beat))
+    # Without those that never limit a transfer, because another width is narrower and as slow.
+    return [item for item in set(widths) if not any(_slower(other, item) for other in widths)]
+
+
+def _slower(first: tuple[int, float], second: tuple[int, float]) -> bool:
+    """Return whether rows of any length take as many cycles with the first width, or more."""
+    return first != second and first[0] <= second[0] and first[1] >= second[1]
+
+
+def onchip_cycles(config: Configuration, size: Size) -> Size:
+    """Return the device cycles in which the dma copies `size` bytes from one unit to another."""
+    beat = int(config["dma.divider"]) / int(config["dma.width"])
+    return size * max(beat, 1 / unit_width(config))
