@@ -102,10 +102,16 @@ def test_predictions_follow_the_dividers(setting: str, operation: str) -> None:
     assert found.cost.rows == pytest.approx(measured.rows, rel=0.15)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "settings",
-    [{"mem.banks": 1}, {"mem.banks": 2}, {"dma.divider": 7, "mem.external_width": 8}],
+    [
+        {"mem.banks": 1},
+        {"mem.banks": 2},
+        {"dma.divider": 7, "mem.external_width": 8},
+        {"dma.buffer": 1},
+        {"dma.buffer": 5, "mem.external_latency": 200},
+    ],
 )
 @pytest.mark.parametrize("operation", ["input", "weight", "output", "conv2d"])
 def test_predictions_follow_the_widths_of_memories(
@@ -113,8 +119,8 @@ def test_predictions_follow_the_widths_of_memories(
 ) -> None:
     """Few banks limit the bytes of a cycle, and a slow dma waits less for a narrow memory.
 
-    Without the widths of banks, predictions are up to 55% too low. If each piece of external
-    memory takes a cycle of the dma, they are up to 140% too high.
+    Without the widths of banks, predictions are up to 55% too low, without the dma's buffer up to
+    70%. If each piece of external memory takes a cycle of the dma, they are up to 140% too high.
     """
     words: dict[str, Any] = {"device": load("base").changed(settings)}
     if operation == "conv2d":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from math import ceil, gcd
+from math import ceil
 
 import numpy as np
 
@@ -48,7 +48,7 @@ from macaw.lowering.transfers import (
     weight_transfers,
 )
 from macaw.lowering.weight_stationary import BufferedPlan, WeightStationaryPlan
-from macaw.lowering.widths import bus_width, copy_widths, onchip_cycles, unit_width
+from macaw.lowering.widths import bus_width, moving_cycles, onchip_cycles, unit_width
 
 IMAGE_TURN = 5  # for one output position: fill, move out, write back, fetch
 QUEUE_SUMS = 3  # for one output position: loading the start of its sum from the output queue
@@ -137,7 +137,7 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
         turn += share * (max(row, move + control.store, code) + join + control.turn)
     steps = plan.steps
     load = _cycles_of_transfers(plan, _step_loads(plan, moves, True, True, plan.count("K") == 1))
-    store = _cycles_of_transfers(plan, moves.results)
+    store = _cycles_of_transfers(plan, moves.results, stores=True)
     # reads and writes are both of external memory, so they take turns on its channel
     pad = 2 * _cycles_of_transfers(plan, _shapes(1, first_copies(plan)))
     fill = _cycles_of_transfers(plan, [TransferShape(1, 1, program)])
@@ -235,18 +235,16 @@ class _IterationTransfers:
         return cls(shapes, results, _bytes(shapes) * loads, 0, None)
 
 
-def _cycles_of_transfers(plan: ProductPlan, shapes: Iterable[TransferShape]) -> float:
-    """Return the cycles of transfers between external and on-chip memory (docs/memory.md)."""
-    config, cycles, widths = plan.config, 0.0, copy_widths(plan.config)
+def _cycles_of_transfers(
+    plan: ProductPlan, shapes: Iterable[TransferShape], *, stores: bool = False
+) -> float:
+    """Return the cycles of transfers to units, or with `stores` from them (docs/memory.md)."""
+    config, cycles = plan.config, 0.0
     latency = config["mem.external_latency"] + config["mem.onchip_latency"]
     latency += (config["dma.setup"] + 1) * config["dma.divider"]
     for shape in shapes:
-        # The aligned blocks that a row touches, averaged over all places where it may begin.
-        row = max(
-            block * (1 + max(0.0, shape.row_bytes - gcd(round(shape.row_bytes), width)) / width)
-            for width, block in widths
-        )
-        cycles += shape.times * (latency + shape.rows * row)
+        moving = moving_cycles(config, shape.rows, shape.row_bytes, stores=stores)
+        cycles += shape.times * (latency + moving)
     return float(cycles)
 
 
@@ -282,17 +280,16 @@ def _overlapped_work(
 
     `loads` has the transfers of `_step_loads`; the iteration ends sums if `last`.
     """
-    shapes = loads
-    if last:
-        shapes = loads + moves.results
-    elif plan.returns_sums and not plan.keeps_sums_on_chip:
-        shapes = [*loads, TransferShape(1, plan.partition.rows, plan.partial_bytes)]
+    stores = moves.results if last else []
+    if not last and plan.returns_sums and not plan.keeps_sums_on_chip:
+        stores = [TransferShape(1, plan.partition.rows, plan.partial_bytes)]
     patches = plan.partition.rows * plan.products
-    transfers = sum(shape.times for shape in shapes)
+    transfers = sum(shape.times for shape in loads + stores)
     code = control.step + control.transfer * transfers + control.patch * patches
     if moves.slabs is not None:
         code += control.slab * len(activation_grid(plan))
-    return _cycles_of_transfers(plan, shapes), code
+    storing = _cycles_of_transfers(plan, stores, stores=True)
+    return _cycles_of_transfers(plan, loads) + storing, code
 
 
 def _reduction_cycles(plan: ProductPlan, last: bool) -> float:

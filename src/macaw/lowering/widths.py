@@ -6,7 +6,7 @@ fewer bytes in a cycle than a beat of the dma, or of a row's bus, has.
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, gcd
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
@@ -49,6 +49,29 @@ def copy_widths(config: Configuration) -> list[tuple[int, float]]:
 def _slower(first: tuple[int, float], second: tuple[int, float]) -> bool:
     """Return whether rows of any length take as many cycles with the first width, or more."""
     return first != second and first[0] <= second[0] and first[1] >= second[1]
+
+
+def moving_cycles(config: Configuration, rows: float, row_bytes: float, *, stores: bool) -> float:
+    """Return the device cycles in which a transfer moves its bytes, without its first latency.
+
+    The transfer copies `rows` rows of `row_bytes` bytes from external memory to a unit, or with
+    `stores` from a unit to external memory.
+    """
+    pieces = (cycles * _pieces(row_bytes, width) for width, cycles in copy_widths(config))
+    # A beat has a place in the dma's buffer from its read to its write.
+    beats, buffer = rows * _pieces(row_bytes, int(config["dma.width"])), int(config["dma.buffer"])
+    latency = config["mem.onchip_latency"] if stores else config["mem.external_latency"] + 1
+    full = ceil(beats / buffer) - 1  # how often the dma waits with a full buffer
+    own = full * ceil(latency / config["dma.divider"]) + beats - full * buffer  # the dma's cycles
+    return max(rows * max(pieces), float(own * config["dma.divider"]))
+
+
+def _pieces(size: float, width: int) -> float:
+    """Return the number of aligned blocks of `width` bytes that a row of `size` bytes touches.
+
+    The number is the mean over all places where the row may begin.
+    """
+    return 1 + max(0.0, size - gcd(round(size), width)) / width
 
 
 def onchip_cycles(config: Configuration, size: Size) -> Size:
