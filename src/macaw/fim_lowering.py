@@ -189,10 +189,16 @@ class GraphLowering:
         form = FORMATS[self.graph.form]
         arrays = self.random_inputs(seed)
         for name, array in (inputs or {}).items():
+            wide = np.asarray(array)
             try:
-                arrays[name] = rounded(array, form)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    arrays[name] = rounded(wide, form)
             except (TypeError, ValueError) as error:
                 raise InputError(f"the input {name} is no array of numbers: {error}") from None
+            overflows = np.isfinite(wide) & ~np.isfinite(arrays[name])
+            if overflows.any():
+                large = wide[overflows][0]
+                raise InputError(f"the input {name}: {large:g} is too large for {form.name}")
         assembled = self.assemble()
         watch = StepRecorder(assembled)
         run = execution.run(assembled, arrays, on_start=watch.begin, max_cycles=max_cycles)

@@ -54,7 +54,7 @@ def tiled(
     """
     array = np.asarray(matrix)
     form, elements = _elements(array, layout, side, number_format)
-    if array.ndim != 2:
+    if array.ndim != 2 or not array.size:
         raise InputError(f"the matrix has the shape {array.shape}, not rows and columns")
     rows, columns = array.shape
     data = tiles.tiled(elements.tobytes(), (rows, columns), form.size, layout, side, form.lanes)

@@ -84,6 +84,9 @@ def test_copies_of_the_host_are_work_of_the_dma() -> None:
         np.testing.assert_array_equal(output, with_seed.outputs[name])
     with pytest.raises(api.InputError, match="inputs is arrays of numbers by name"):
         found.measure({"x": "a"})
+    with pytest.raises(api.InputError, match=r"^the input x: 1e\+06 is too large for fp16$"):
+        found.measure({"x": np.full((8, 16), 1e6)})
+    assert np.isinf(found.measure({"x": np.full((8, 16), np.inf)}).outputs["y"]).all()
 
 
 def test_a_device_of_ones_own_goes_beside_the_source(tmp_path: Path) -> None:

@@ -149,6 +149,13 @@ def test_from_python(files: Path) -> None:
             bad()
 
 
+@pytest.mark.parametrize("weights", [ONE, ONE.astype(np.int64)], ids=["odd shape", "wrong type"])
+def test_wrong_orders_are_named_before_weights(weights: np.ndarray) -> None:
+    """Without orders that have the right form, nothing can be said about the weights."""
+    with pytest.raises(api.InputError, match=r"^the orders are int64 of the shape \(2,\)"):
+        api.unprotect(weights, order=[1, 2])
+
+
 @pytest.mark.parametrize(
     "way", ["same", "path", "symlink", "dangling", "hard link", "folder", "note"]
 )

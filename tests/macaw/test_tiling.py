@@ -129,6 +129,7 @@ def test_hints_about_bf16() -> None:
     ("call", "message"),
     [
         (lambda: macaw.tiled(np.zeros(4, np.float16), layout="dot", side="a"), r"shape \(4,\)"),
+        (lambda: macaw.tiled(np.zeros((0, 4), "f2"), layout="dot", side="a"), r"shape \(0, 4\)"),
         (lambda: macaw.tiled(np.zeros((4, 4)), layout="dot", side="a"), "numbers of float64"),
         (lambda: macaw.tiled(np.zeros((4, 4), "f2"), layout="dots", side="a"), "no layout 'dots'"),
         (lambda: macaw.untiled(np.zeros(4, "f2"), (4, 4), layout="dot", side="d"), "no side 'd'"),

@@ -183,9 +183,11 @@ def stored_layout(
 
     `scope` says which nodes share an order. The last axis of `orders` is the number of weights in a
     block. `shapes` are the shapes of the original weights; None stands for the shapes of the stored
-    arrays. Raises `LowerError` if weights of these shapes could not be stored in such arrays.
+    arrays. Raises `LowerError` if weights of these shapes could not be stored in such arrays, and
+    if `orders` has not the form of orders.
     """
-    plan = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)
+    _check_form(orders)
+    plan = layout(stored, scope, orders.shape[-1])
     if shapes is None:
         shapes = plan.shapes
     for array, shape in zip(stored, shapes, strict=True):
@@ -220,13 +222,17 @@ def draw(plan: Layout, seed: int | None = None) -> Orders:
     return orders
 
 
-def check(orders: NDArray[Any], plan: Layout) -> Orders:
-    """Return `orders` if they are valid orders for a layout. Raises `LowerError` otherwise."""
+def _check_form(orders: NDArray[Any]) -> None:
     if orders.dtype != np.uint8 or orders.ndim != 3:
         raise LowerError(
             f"the orders are {orders.dtype} of the shape {orders.shape}",
             "uint8 (orders, blocks, lanes)",
         )
+
+
+def check(orders: NDArray[Any], plan: Layout) -> Orders:
+    """Return `orders` if they are valid orders for a layout. Raises `LowerError` otherwise."""
+    _check_form(orders)
     if orders.shape != plan.shape:
         raise LowerError(
             f"the orders have the shape {orders.shape}, these weights with the scope"
