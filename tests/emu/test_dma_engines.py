@@ -251,3 +251,23 @@ def test_an_access_in_the_cycles_around_the_last_write(number: int, what: str, l
         assert times(made[0]) == times(made[1])
         assert times(made[0], f"toy{number}") == times(made[1], f"toy{number}")
     assert own >= 60
+
+
+@pytest.mark.parametrize("width", [3, 6, 12])
+@pytest.mark.parametrize(("dst", "src"), [(UNIT, EXTERNAL), (EXTERNAL, UNIT), (UNIT, EXTERNAL + 5)])
+def test_beats_that_cross_blocks_of_the_channel(width: int, dst: int, src: int) -> None:
+    """Beats of 3 bytes begin at multiples of 3, to which external memory's address does not belong.
+
+    So some of them take two beats of a channel of 12 bytes.
+    """
+    made = []
+    for engine in ENGINES:
+        script = [("copy", AT), ("await", 0), ("end",)]
+        device = make(
+            toy(0, script), engine=engine, dma__width=width, mem__external_width=12, dma__divider=2
+        )
+        device.memory.poke(AT, describe(dst, src, 200, 3, 256, 200))
+        device.run()
+        made.append(device)
+    assert_same_state(*made)
+    assert times(made[0]) == times(made[1])

@@ -190,7 +190,8 @@ def burst_route(transfer: Transfer, width: int, memory: Memory) -> Route | None:
     dst = destinations[0]
     if not (src.onchip or (src.external and dst.onchip)) or not (dst.onchip or dst.external):
         return None
-    if (src.external or dst.external) and memory.channel.width % width:
+    # beats are aligned by address, the channel's blocks by offset in external memory
+    if (src.external or dst.external) and (memory.channel.width % width or EXTERNAL % width):
         return None
     if not banks.serve_at_once(width):
         return None
