@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import macaw as api
+from macaw.lowering import reference
 from tests.macaw.conftest import Macaw
 
 RNG = np.random.default_rng(5)
@@ -184,6 +185,32 @@ def test_measured_outputs_may_leave_the_range_of_sums(
         weights = weights * 2e37
     found = api.lower("spmv", weights, bias=bias, device=tmp_path / "d.toml", **options)
     assert found.measure().equal
+
+
+def test_measured_64_bit_sums_saturate(tmp_path: Path) -> None:
+    (tmp_path / "d.toml").write_text('[pe]\noverflow = "saturate"\nelement = "int16"\n')
+    bias = np.array([2**63 - 5, -(2**63) + 5])
+    weights = np.repeat([[7], [-7]], 10, axis=1)
+    assert api.lower("spmv", weights, bias=bias, device=tmp_path / "d.toml").measure().equal
+
+
+@pytest.mark.parametrize("element", ["fp16", "fp32"])
+@pytest.mark.parametrize("options", [{}, {"shift": 3}, {"activation": "tanh"}])
+def test_measured_real_numbers_may_differ_by_roundings(
+    element: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    """Sums of the array are rounded to fp32; a wrong output is found nevertheless."""
+    (tmp_path / "d.toml").write_text(f'[pe]\nelement = "{element}"\n')
+    random = np.random.default_rng(0)
+    weights, bias = random.normal(size=(24, 100)), random.normal(size=24)
+    words = {"rows": 9, "device": tmp_path / "d.toml", **options}
+    found = api.lower("spmm", weights, bias=bias, **words)
+    x = random.normal(size=(9, 100)).astype({"fp16": np.float16, "fp32": np.float32}[element])
+    assert found.measure(x).equal
+    outputs = api.run(found.assemble(), x=x).outputs["y"]
+    assert reference.agrees(found.product, found.config, x, outputs)
+    outputs[3, 4] *= 1.01
+    assert not reference.agrees(found.product, found.config, x, outputs)
 
 
 def test_measured_outputs_may_be_no_numbers(tmp_path: Path) -> None:

@@ -313,4 +313,6 @@ def _measurement_table(lowering: Lowering, measurement: Measurement) -> str:
         lines = [f"{'':<16} {'predicted':>12} {'measured':>12}"]
         lines += [f"{name:<16} {guess:>12,} {real:>12,}" for name, guess, real in rows]
     equal = "equal NumPy's" if measurement.equal else "differ from NumPy's"
+    if lowering.product.types(lowering.config).result.startswith("float"):
+        equal += " up to rounding" if measurement.equal else " by more than rounding"
     return "\n".join([*lines, f"outputs {equal}"])

@@ -1,8 +1,9 @@
-"""Computes the results of operations with NumPy; lowered programs must equal them exactly."""
+"""Computes the results of operations with NumPy, which lowered programs must equal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,25 +27,64 @@ _CURVES: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {"sigmoid": sigmoid
 def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[Any]:
     """Return the results of a validated operation for activations of shape `product.shapes[0]`.
 
-    Integers are exact unless a sum exceeds 64 bits. A result that is too large for the array's sums
-    wraps or saturates, as `pe.overflow` says. The array also saturates sums on the way to a result.
-    Floating-point sums are computed in double precision and rounded once, while the array rounds at
-    every addition.
+    Integers are exact unless a sum of products exceeds 64 bits. A result that is too large for the
+    array's sums wraps or saturates, as `pe.overflow` says. The array also saturates sums on the way
+    to a result. Floating-point sums are computed in double precision and rounded once, while the
+    array rounds at every addition.
     """
-    types = product.types(config)
+    types, overflow = product.types(config), str(config["pe.overflow"])
     whole = np.int64 if np.dtype(types.sum).kind == "i" else np.float64
-    if isinstance(product, Convolution):
-        sums = convolved(product, x, whole)
-    else:
-        sums = x.astype(whole) @ product.weights.astype(whole).T
+    sums = _products(product, x, whole)
     if product.bias is not None:
-        sums = sums + product.bias.astype(whole)
-    sums = _in_range(sums, types.sum, str(config["pe.overflow"]))
-    results = finish(product, types, sums)
-    swaps_axes = isinstance(product, Convolution) and product.out_layout != "hwc"
-    if swaps_axes:
-        results = np.ascontiguousarray(results.swapaxes(-3, -1))
+        sums = _added(sums, product.bias.astype(whole), overflow)
+    sums = _in_range(sums, types.sum, overflow)
+    return _in_layout(product, finish(product, types, sums))
+
+
+def agrees(product: Product, config: Configuration, x: NDArray[Any], outputs: NDArray[Any]) -> bool:
+    """Return whether the outputs of a lowered program equal `result` for the same activations.
+
+    Floating-point outputs may differ by as much as the array's roundings can explain: it rounds
+    each product and each sum to fp32.
+    """
+    expected = result(product, config, x)
+    if expected.dtype.kind != "f":
+        return bool(np.array_equal(outputs, expected))
+    with np.errstate(all="ignore"):  # the operands may be infinite or no numbers
+        sizes = _products(replace(product, weights=np.abs(product.weights)), np.abs(x), np.float64)
+        if product.bias is not None:
+            sizes = sizes + np.abs(product.bias)
+        roundings = product.weights[0].size + 2  # of the products and sums of a result
+        error = sizes * (roundings * np.finfo(np.float32).eps)
+        error = _in_layout(product, np.ldexp(error, -(product.shift or 0)))
+        error = error + 2 * np.spacing(np.abs(expected))
+        near = np.abs(outputs.astype(np.float64) - expected) <= error
+    return bool(np.all(near | (outputs == expected) | (np.isnan(outputs) & np.isnan(expected))))
+
+
+def _products(product: Product, x: NDArray[Any], whole: type) -> NDArray[Any]:
+    """Return the sums of products without the bias; `whole` is the type in which NumPy adds."""
+    if isinstance(product, Convolution):
+        return convolved(product, x, whole)
+    sums: NDArray[Any] = x.astype(whole) @ product.weights.astype(whole).T
+    return sums
+
+
+def _in_layout(product: Product, results: NDArray[Any]) -> NDArray[Any]:
+    """Return results with the order of axes that the product's results have."""
+    if isinstance(product, Convolution) and product.out_layout != "hwc":
+        return np.ascontiguousarray(results.swapaxes(-3, -1))
     return results
+
+
+def _added(sums: NDArray[Any], bias: NDArray[Any], overflow: str) -> NDArray[Any]:
+    """Return sums plus a bias; 64-bit sums saturate if `overflow` (`pe.overflow`) says so."""
+    total: NDArray[Any] = sums + bias
+    if overflow == "saturate" and total.dtype.kind == "i":
+        limits = np.iinfo(total.dtype)
+        wrapped = (sums ^ total) & (bias ^ total) < 0
+        return np.where(wrapped, np.where(bias < 0, limits.min, limits.max), total)
+    return total
 
 
 def _in_range(sums: NDArray[Any], sum_type: str, overflow: str) -> NDArray[Any]:
