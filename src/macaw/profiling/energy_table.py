@@ -16,6 +16,7 @@ from macaw.isa import registry
 from macaw.isa.activities import ACTIVITIES, BY_NAME
 from macaw.phrases import suggestion
 
+MOST = 1e30  # a table has no larger numbers, so that their sums and products are finite
 UNITS = {"fJ": 1e-3, "pJ": 1.0, "nJ": 1e3}  # picojoules
 _KEYS = ("name", "unit", "scale", "activities", "static")
 _ITEM_KEYS = ("energy", "scale", "source")
@@ -91,6 +92,7 @@ class _Parser:
         name = self.tree.get("name", self.source)
         if not isinstance(name, str) or not name.isprintable():
             raise self.error(("name",), f"{name!r:.40} is not a text")
+        self.check_unit()
         scale = self.number(("scale",), self.tree.get("scale", 1.0))
         activities = {
             key: Price(price.picojoules * scale, self.scaled(price.source, scale))
@@ -132,7 +134,7 @@ class _Parser:
             if key not in _ITEM_KEYS:
                 raise self.error((*path, key), "no such key", suggestion(key, _ITEM_KEYS))
         source = item.get("source", self.source)
-        if not isinstance(source, str):
+        if not isinstance(source, str) or not source.isprintable():
             raise self.error((*path, "source"), f"{source!r:.40} is not a text")
         if ("energy" in item) == ("scale" in item):
             raise self.error(path, "has to have either energy or scale")
@@ -148,29 +150,32 @@ class _Parser:
         """Return `source` with a note that this table multiplied the number by `scale`."""
         return source if scale == 1 else f"{source}; times {scale:g} ({self.source})"
 
+    def check_unit(self) -> None:
+        """Raise `InputError` if the table has an unknown unit."""
+        unit = self.tree.get("unit")
+        if "unit" in self.tree and (not isinstance(unit, str) or unit not in UNITS):
+            raise self.error(("unit",), f"{unit!r:.40} is not one of {', '.join(UNITS)}")
+
     def unit(self, path: tuple[str, ...]) -> float:
         """Return how many picojoules one unit of the table's numbers is: 1000 for `unit = "nJ"`.
 
-        Raises `InputError` if the table has no unit or an unknown one. `path` is the key of the
-        number for which the unit is needed, for the message.
+        Raises `InputError` if the table has no unit. `path` is the key of the number for which the
+        unit is needed, for the message.
         """
-        unit = self.tree.get("unit")
-        if unit is None:
+        if "unit" not in self.tree:
             raise self.error(
                 path, "a number without a unit", f'unit = "pJ" at the top: {", ".join(UNITS)}'
             )
-        if not isinstance(unit, str) or unit not in UNITS:
-            raise self.error(("unit",), f"{unit!r:.40} is not one of {', '.join(UNITS)}")
-        return UNITS[unit]
+        return UNITS[self.tree["unit"]]
 
     def number(self, path: tuple[str, ...], value: Any) -> float:
         """Return `value`, the value of the key `path`, as a float.
 
-        Raises `InputError` if it is no number, or less than 0.
+        Raises `InputError` if it is no number, less than 0, or more than `MOST`.
         """
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= 1e30:  # as NaN is not, either
-            raise self.error(path, f"{value!r:.40} is not a number from 0 on")
+        if not is_number or not 0 <= value <= MOST:  # as NaN is not, either
+            raise self.error(path, f"{value!r:.40} is not a number from 0 to {MOST:g}")
         return float(value)
 
     def error(self, path: tuple[str, ...], what: str, hint: str = "") -> InputError:
