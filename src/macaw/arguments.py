@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Mapping
 from functools import wraps
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from macaw.errors import InputError
@@ -130,6 +131,12 @@ def either(description: str, *kinds: Kind) -> Kind:
 def word(value: Any) -> str | None:
     """Return None if `value` is a string, else "a string" for the error message."""
     return None if isinstance(value, str) else "a string"
+
+
+def file_name(value: Any) -> str | None:
+    """Return None for the name of a file without a folder, else a text for the error message."""
+    good = isinstance(value, str) and Path(value).name == value and "\0" not in value
+    return None if good else "the name of a file without its folder"
 
 
 def flag(value: Any) -> str | None:

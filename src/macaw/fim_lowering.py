@@ -240,7 +240,7 @@ class GraphLowering:
     together=arguments.flag,
     dynamic=arguments.flag,
     resident=arguments.number,
-    name=arguments.optional(arguments.word),
+    name=arguments.optional(arguments.file_name),
 )
 def lower_graph(
     graph: str | os.PathLike[str] | onnx.ModelProto | Graph,

@@ -248,7 +248,7 @@ class _ImageOptions:
     mapping=arguments.optional(arguments.word),
     split=arguments.optional(arguments.word),
     density=arguments.number,
-    name=arguments.optional(arguments.word),
+    name=arguments.optional(arguments.file_name),
 )
 def lower(
     operation: str,
