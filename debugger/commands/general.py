@@ -181,6 +181,7 @@ def _cd(context: Context, line: Line) -> Answer:
 @command("complete TEXT", "rest", "list the words that the end of a line may become")
 def _complete(context: Context, line: Line) -> Answer:
     text = line.get("TEXT") or ""
+    text += line.end if text else ""
     head = text[: len(text) - len(text.split()[-1])] if text and not text[-1].isspace() else text
     words = completions(context.session, text, context.user_commands)
     return answers.text(head + word for word in words)

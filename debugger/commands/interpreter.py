@@ -127,7 +127,7 @@ class Interpreter:
             return answers.message()
         if keep and line.strip():
             self.history.append(text)
-        answer = self._answer(text)
+        answer = self._answer(text, end=line[len(line.rstrip()) :])
         if self.on_answer is not None:
             self.on_answer(text, answer)
         return answer
@@ -162,10 +162,13 @@ class Interpreter:
             return False
         return row.body and line.get("TEXT") is None
 
-    def _answer(self, text: str, body: tuple[str, ...] | None = None) -> Answer:
-        """Return the answer to a line; `body` has the lines of its body, or is None."""
+    def _answer(self, text: str, body: tuple[str, ...] | None = None, end: str = "") -> Answer:
+        """Return the answer to a line; `body` has the lines of its body, or is None.
+
+        `end` is the white space that followed the line.
+        """
         line = respell(text)
-        answer = self._answer_to(line, body)
+        answer = self._answer_to(line, body, end)
         if answer.kind != "error":
             return answer
         advice = advice_for(text)
@@ -180,7 +183,7 @@ class Interpreter:
             return replace(answer, mark=mark)
         return answer
 
-    def _answer_to(self, text: str, body: tuple[str, ...] | None) -> Answer:
+    def _answer_to(self, text: str, body: tuple[str, ...] | None, end: str) -> Answer:
         row = None
         try:
             self._check_arguments(text)
@@ -196,6 +199,7 @@ class Interpreter:
                     self._block = Block(text)
                     return answers.message()
                 line = replace(line, body=body)
+            line = replace(line, end=end)
             self._repeat_line = (row.name if row.alone else text) if row.repeats else ""
             answer = row.act(self.context, line).of(row.name)
             if answer.kind == "stop":

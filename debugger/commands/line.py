@@ -25,7 +25,7 @@ class Line:
 
     `text` has the arguments as the user typed them; they start at `offset` in the line. `suffix` is
     the text after a slash: `4xw` in `x/4xw`. For a command with a body, `body` has the lines up to
-    `end`.
+    `end`. The field `end` is the white space that followed the line.
     """
 
     command: str  # the command's whole name
@@ -34,6 +34,7 @@ class Line:
     text: str = ""
     offset: int = 0
     body: tuple[str, ...] = ()
+    end: str = ""
 
     def get(self, operand: str) -> str | None:
         """Return the text of the operand with this name, or None if the line does not have it."""

@@ -262,6 +262,15 @@ def test_completion():
     assert "source " not in run.complete("source ")
 
 
+def test_white_space_after_a_word_completes_the_next_word():
+    run = interpreter()
+    assert run.execute("complete zoom ").lines[:2] == ("zoom against", "zoom code")
+    assert run.execute("complete info mem").lines == ("info mem",)
+    assert run.execute("complete info ").lines[0] == "info address"
+    assert run.execute("complete ").lines == run.execute("complete").lines != ()
+    assert run.history[-1] == "complete"
+
+
 def test_completion_of_files(tmp_path, monkeypatch):
     run = interpreter()
     (tmp_path / "deep").mkdir()
