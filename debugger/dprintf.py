@@ -11,10 +11,12 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from macaw.debugger.expressions import compile_expression
+from macaw.debugger.expressions import Expression, compile_expression
+from macaw.debugger.model_names import with_symbols
 from macaw.debugger.point import Point, PointError
 
 if TYPE_CHECKING:
+    from macaw.asm.program import Program
     from macaw.debugger.debuggee import Debuggee
     from macaw.debugger.places import Place
 
@@ -23,6 +25,11 @@ _CONVERSION = re.compile(
     r"%(?P<flags>[-#0 +]*)(?P<width>\d*|\*)(?:\.(?P<precision>\d*|\*))?"
     r"(?P<length>[hlqLjzt]*)(?P<letter>[a-zA-Z%])"
 )
+_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+# replaces control characters, so that no text rings or colours the terminal
+_ESCAPES = {"n": "\n", "t": "\t", "a": "", "e": ""}
+_WRITTEN = {"\n": "\\n", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
 _LENGTHS = ("h", "hh", "l", "ll", "z", "j", "t")  # C's modifiers of the type of a whole number
 _CUT = {"hh": 8, "h": 16}  # modifiers that cut a number, and the bits that they leave
 _BITS = "uxXo"  # letters that print a negative number as unsigned
@@ -73,6 +80,37 @@ def _conversions(form: str) -> list[re.Match[str]]:
     return [match for match in _CONVERSION.finditer(form) if match["letter"] != "%"]
 
 
+def unescape(text: str) -> str:
+    """Return a text in which the characters that `\\n`, `\\t`, `\\"` ... mean replace these."""
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text)
+
+
+def escape(text: str) -> str:
+    """Return a text that `unescape` makes into `text`, and that may stand in quotation marks."""
+    return "".join(_WRITTEN.get(char, char) for char in text)
+
+
+def quoted_text(program: Program, value: str) -> str | None:
+    """Return the text that `value` has in quotation marks, or None if it is an expression.
+
+    A name of the network's model in quotation marks is an expression.
+    """
+    match = _TEXT.fullmatch(value)
+    is_text = match is not None and with_symbols(program, value) == value
+    return unescape(match[1]) if match is not None and is_text else None
+
+
+def compile_value(debuggee: Debuggee, text: str, focus: tuple[Place, ...] | None) -> Expression:
+    """Compile a value for a format: an expression, or a text in quotation marks for `%s`.
+
+    Raises `ExpressionError`.
+    """
+    own = quoted_text(debuggee.program, text)
+    if own is not None:
+        return Expression(text, lambda: own)
+    return compile_expression(debuggee, text, focus)
+
+
 def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
     """Return the text that the dprintf `point` prints at the present position.
 
@@ -81,7 +119,7 @@ def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
     """
     focus = (place,) if place is not None else None
     try:
-        values = [compile_expression(debuggee, text, focus).value() for text in point.values]
+        values = [compile_value(debuggee, text, focus).value() for text in point.values]
         return format_values(point.form, values)
     except ValueError as error:
         return f"{point.form}: {error}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from macaw.debugger.dprintf import check_format
+from macaw.debugger.dprintf import check_format, compile_value
 from macaw.debugger.events import LAYER, event_of
 from macaw.debugger.expressions import ExpressionError, compile_expression
 from macaw.debugger.locations import LocationError, Target, locate, targets
@@ -53,8 +53,11 @@ def check_point(debuggee: Debuggee, point: Point) -> None:
         if point.kind == "catch" and point.condition:
             _check_condition(debuggee, point)
         for core in point_cores(debuggee, point):
-            for text in filter(None, (point.condition, *point.values)):
-                compile_expression(debuggee, text, (Place(core.name),))
+            focus = (Place(core.name),)
+            if point.condition:
+                compile_expression(debuggee, point.condition, focus)
+            for text in point.values:
+                compile_value(debuggee, text, focus)
     except (LocationError, ExpressionError, PlaceError) as error:
         raise PointError(str(error)) from None
 

@@ -13,6 +13,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line, parse_number, parse_ranges
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import counted
+from macaw.debugger.dprintf import escape, unescape
 from macaw.debugger.locations import LocationError, labels_of_code
 from macaw.debugger.point import KINDS, Point, PointError
 from macaw.debugger.user_values import set_variable
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_OF_PATTERN = 1000  # the greatest number of points that one command sets
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
+# a text or a character in quotation marks, or a single character
+_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|.', re.DOTALL)
 _ACCESS = (
     "E: memory, elements of a tensor, registers, queues; by PLACES: only accesses by these cores"
 )
@@ -69,8 +72,7 @@ def point_text(point: Point, condition: bool = True, ignore: bool = True) -> str
     """
     parts = [point.text]
     if point.kind == "dprintf":
-        form = point.form.replace('"', '\\"')
-        parts = [", ".join((point.text, f'"{form}"', *point.values))]
+        parts = [", ".join((point.text, f'"{escape(point.form)}"', *point.values))]
     parts += [f"{word} {value}" for word, value in (("by", point.by), ("at", point.place)) if value]
     if point.condition and condition:
         parts.append(f"if {point.condition}")
@@ -214,7 +216,7 @@ def _dprintf(context: Context, line: Line) -> Answer:
     match = _PRINTED.fullmatch(line.get("TEXT") or "")
     if match is None:
         raise CommandError("that is no dprintf", 'dprintf LOC, "s0 is %d", s0')
-    form = match["form"].replace("\\n", "").replace('\\"', '"')
+    form = unescape(match["form"]).removesuffix("\n")
     values = tuple(split_values(match["rest"] or ""))
     return _add(context, line, match["place"], form=form, values=values)
 
@@ -222,12 +224,14 @@ def _dprintf(context: Context, line: Line) -> Answer:
 def split_values(text: str) -> list[str]:
     """Return the expressions of `text`, for example of `, a, x[1, 2]`.
 
-    `text` has a comma before each expression. Commas in brackets belong to an expression.
+    `text` has a comma before each expression. Commas in brackets and in quotation marks belong to
+    an expression.
     """
     parts, depth, start = [], 0, 1
-    for at, char in enumerate(text):
-        depth += (char in "([") - (char in ")]")
-        if char == "," and not depth and at:
+    for match in _PIECES.finditer(text):
+        piece, at = match[0], match.start()
+        depth += (piece in ("(", "[")) - (piece in (")", "]"))
+        if piece == "," and not depth and at:
             parts.append(text[start:at].strip())
             start = at + 1
     last = text[start:].strip()

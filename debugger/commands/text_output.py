@@ -21,7 +21,7 @@ from macaw.debugger.commands.operands import (
 from macaw.debugger.commands.points import split_values
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import value_text
-from macaw.debugger.dprintf import check_format, format_values
+from macaw.debugger.dprintf import check_format, format_values, quoted_text, unescape
 from macaw.debugger.expressions import Expression, ExpressionError
 from macaw.debugger.point import PointError
 from macaw.debugger.values import type_text
@@ -30,14 +30,11 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
 _PRINTF = re.compile(r'\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?', re.DOTALL)
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-# replaces control characters, so that no command rings or colours the terminal
-_ESCAPES = {"n": "\n", "t": "\t", "a": "", "e": ""}
 
 
 @command("echo TEXT", "rest", r"print a text; \n starts a line, \t is a tab")
 def _echo(context: Context, line: Line) -> Answer:
-    return _lines(_unescape(line.get("TEXT") or ""))
+    return _lines(unescape(line.get("TEXT") or ""))
 
 
 @command(
@@ -54,16 +51,13 @@ def _printf(context: Context, line: Line) -> Answer:
     session = context.session
     try:
         check_format(match["form"], len(texts))
-        values = [session.read(text) for text in texts]
-        return _lines(format_values(_unescape(match["form"]), values))
+        own = [quoted_text(session.program, text) for text in texts]
+        values = [session.read(x) if y is None else y for x, y in zip(texts, own, strict=True)]
+        return _lines(format_values(unescape(match["form"]), values))
     except ExpressionError as error:
         raise CommandError(error.message, error.hint) from None
     except (PointError, ValueError) as error:
         raise CommandError(str(error)) from None
-
-
-def _unescape(text: str) -> str:
-    return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text)
 
 
 def _lines(text: str) -> Answer:

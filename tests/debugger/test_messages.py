@@ -146,6 +146,23 @@ def test_a_format_prints_as_c_does(form, value, text):
     assert printed(cp(), f'printf "{form}", {value}') == text
 
 
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (r'"%s|%5s|%-5s|\n", "text", "a,\"b", "c("', 'text| a,"b|c(   |'),
+        ("\"%c%c%d\", ',', '(', s0", ",(0"),
+        (r'"%.2s", "one\ttwo"', "on"),
+    ],
+)
+def test_a_format_prints_texts(line, text):
+    assert printed(cp(), f"printf {line}") == text
+
+
+def test_a_text_is_printed_only_by_s():
+    assert errors(cp(), 'printf "%d", "text"') == "%d takes one number, %s takes any value"
+    assert errors(cp(), 'printf "%s", "text" + 1') == "an expression is needed here"
+
+
 def test_lists_of_different_lengths_are_no_value():
     debug = session("pe")
     printed(debug, "focus pe[0,1].2")

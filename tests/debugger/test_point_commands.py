@@ -112,6 +112,7 @@ def test_points_have_the_changes_of_their_commands(debug: Interpreter, say: Say)
         (",a, b ,c", ["a", "b", "c"]),
         (", m[1, 2], f(3, (4, 5)), d", ["m[1, 2]", "f(3, (4, 5))", "d"]),
         (", a,", ["a"]),
+        (""", "a, \\"(", 'x,y', ',', b""", ['"a, \\"("', "'x,y'", "','", "b"]),
     ],
 )
 def test_values_are_between_the_commas_outside_of_brackets(text: str, values: list[str]) -> None:

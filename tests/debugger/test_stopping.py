@@ -117,6 +117,16 @@ def test_a_dprintf_prints_into_the_output():
     assert debug.take_output()["dprintf"] == "s0 is 40\ns0 is 39\n"
 
 
+def test_a_dprintf_prints_texts_and_several_lines():
+    debug = interpreter()
+    debug.execute(r'dprintf loop, "%s:\t%d\n\\%c\n", "s0, \"now\"", s0, s0')
+    (row,) = debug.execute("info breakpoints").rows
+    assert row[-1] == r'loop, "%s:\t%d\n\\%c", "s0, \"now\"", s0, s0'
+    debug.execute("break loop if s0 == 39")
+    debug.execute("run")
+    assert debug.take_output()["dprintf"] == 's0, "now":\t40\n\\(\ns0, "now":\t39\n\\\'\n'
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
