@@ -107,11 +107,13 @@ class Origins:
 
     `number()` returns the number of announcements so far. `fields` are the fields of the core's
     state for which `makers` finds steps. Those in `clears` are queues: a cell that no step has
-    written counts as empty.
+    written counts as empty. Those in `codes` have codes of numbers; the value of an origin is the
+    number.
     """
 
     fields: frozenset[str] = frozenset()
     clears: frozenset[str] = frozenset()
+    codes: frozenset[str] = frozenset()
     # Whether the record may be partial, that is, start in the middle of a run. A partial record
     # raises `UnrecordedError` if it lacks a step of an answer, at once or when the sources of a
     # step are listed. In a partial record, a source without memory, place and origin has an

@@ -124,7 +124,10 @@ def _search(expression: Expression, text: str) -> Callable[[CauseFinder], Iterat
         if place.field not in fields:
             names = f", of {core} only {', '.join(sorted(fields))}" if fields else ""
             raise CauseError(f"what made {text} is not recorded{names}")
-        return finder.state(text, core, place, finder.record.count, number)
+        origins = finder.record.device.cores[core].origins
+        is_code = origins is not None and place.field in origins.codes
+        value = None if is_code else number
+        return finder.state(text, core, place, finder.record.count, value)
 
     return find
 

@@ -112,9 +112,19 @@ class Elements:
         if now.chain.is_tiles:
             return self._tile(now, which, row, element)
         last = max(now.results)
-        value = now.results[last][which, element].item()
+        values = now.results[last][which]
+        if FIELDS.get(access.memory.name) == CODES:
+            values = self._stored(values)
+        value = values[element].item()
         source = partial(self._result_source, now, last, which, element)
         return self._step(now, access.at, value, lambda: iter((source(),)))
+
+    def _stored(self, values: Host) -> Host:
+        """Return the numbers that an entry of InitialVrf has after a vector was written there."""
+        quantiser = self.arithmetic.vector
+        quantised = self.arithmetic.quantise(values[None], quantiser)
+        stored: Host = self.arithmetic.to_host(quantised, quantiser)[0]
+        return stored
 
     def _step(
         self, now: Iteration, at: int, value: Any, sources: Callable[[], Iterator[Source]]

@@ -13,7 +13,7 @@ import numpy as np
 
 from macaw.emu.nnp.arithmetic import Arithmetic, Host
 from macaw.emu.nnp.arrivals import Arrivals, Pieces
-from macaw.emu.nnp.elements import FIELDS, Elements, Iteration, Written
+from macaw.emu.nnp.elements import CODES, FIELDS, TILES, Elements, Iteration, Written
 from macaw.emu.nnp.numbers import Quantised
 from macaw.emu.nnp.schedules.chain import Chain
 from macaw.emu.nnp.schedules.timing import Timing
@@ -31,6 +31,7 @@ class ChainOrigins(Origins):
     can_be_partial = False
     fields = frozenset((*FIELDS.values(), FILE.name, "net_in", "net_out"))
     clears = frozenset(("net_in", "net_out"))
+    codes = frozenset((CODES, TILES))
 
     def __init__(
         self,
@@ -199,9 +200,12 @@ class ChainOrigins(Origins):
                     yield origin
 
     def display_name(self, place: Place) -> str:
-        memory = _MEMORIES.get(place.field)
-        if memory != "MatrixRf":
+        if place.field not in self.codes:
             return ""
+        memory = _MEMORIES[place.field]
+        if place.field == CODES:
+            entry, column = divmod(place.first // self.state.initial_codes.itemsize, self.native)
+            return f"{memory}[{entry}][{column}]"
         number = place.first // self.state.tile_codes.itemsize
         tile, inside = divmod(number, self.native * self.native)
         row, column = divmod(inside, self.native)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from macaw import api
+from macaw.asm.source import Source
 from macaw.debugger.causes.cause_text import lines
+from macaw.debugger.session import Session
+from macaw.execution import configuration_of
 from tests.debugger.asked import inputs, only
 from tests.debugger.programs import PROGRAMS, of_source, session
 from tests.debugger.running import place_of
@@ -184,6 +188,30 @@ def test_registers_of_the_core(chains):
     assert (valid.value, valid.how) == (1, "begin")
     assert [x.value for x in chains.why("nnp.add_sub_vrf0[2]")] == OPERAND.tolist()
     assert [x.value for x in chains.why("nnp.initial_codes[5, 1:3]")] == VECTORS[0, 1:3].tolist()
+
+
+def test_an_entry_of_initial_vrf_has_codes_of_numbers():
+    """With 4 bits, the numbers of a vector are multiples of 1/4 if its greatest one is below 2."""
+    text = (
+        ".core nnp\nv_rd Dram, 0\nv_wr InitialVrf, 3\nv_rd InitialVrf, 3\nv_wr Dram, 1\n"
+        "end_chain\n.core cp\n_start: li a0, 3\nla a1, 0x30300000\ncore.start a0, a1\n"
+        "li a1, 8\ncore.wait a1\nebreak\n.data\nfrom: .float16 0.3, -1.6, 0.6, 1.2\n.zero 8\n"
+    )
+    program = api.assemble(Source(text, "test.s"), device="tiny")
+    run = Session(program, configuration_of(program).changed({"nnp.vector_bits": 4}), {})
+    run.cont()
+    numbers = [0.25, -1.5, 0.5, 1.25]
+    assert run.read("nnp.initial_codes[3]").tolist() == [x * 4 for x in numbers]
+    for place, number in enumerate(numbers):
+        cause = only(run.why(f"nnp.initial_codes[3, {place}]"))
+        assert (cause.name, cause.value) == (f"nnp.InitialVrf[3][{place}]", number)
+        read = np.array([0.3, -1.6, 0.6, 1.2], np.float16)[place]
+        assert only(inputs(cause)).value == read
+    assert [x.value for x in run.why("nnp.initial_codes[3]")] == numbers
+    (unwritten,) = run.why("nnp.initial_codes[2, 1]")
+    assert (unwritten.name, unwritten.value, unwritten.how) == (
+        "nnp.InitialVrf[2][1]", None, "begin",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
