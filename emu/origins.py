@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.typed_records import NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class UnrecordedError(Exception):
@@ -28,6 +31,8 @@ class Place(NamedTuple):
     field: str  # the field's name
     first: int = 0  # the first byte of the part, or the first item
     size: int = 0  # bytes or items; 0: to the end of the field
+    # the NumPy type of the number in these bytes; None: that of the field's elements
+    dtype: np.dtype[Any] | None = None
 
     def items(self, size: int, whole: int) -> Iterator[tuple[int, tuple[int, int]]]:
         """Divide the field into items of `size` bytes, and yield those that overlap this part.
@@ -87,6 +92,7 @@ class Origin:
     The step is an instruction, a part of an instruction, or a transfer. `number` is the number of
     announcements before it. `sources()` returns the values that it used. If the step made only some
     of the requested bytes (or items of a list), `part` is (index of the first one, number of them).
+    If it made a number of another type than the field's elements, `dtype` is this type.
     """
 
     number: int
@@ -97,6 +103,7 @@ class Origin:
     value: Any = None
     sources: Callable[[], Iterator[Source]] = field(default=lambda: iter(()))
     part: tuple[int, int] | None = None
+    dtype: np.dtype[Any] | None = None
 
 
 OnMove = Callable[[str, int, int, int], None]  # "read" or "write", time, address, number of bytes

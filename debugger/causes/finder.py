@@ -234,11 +234,11 @@ class CauseFinder:
             yield Cause(role, name, value, how, core, place=(core, place), before=before)
         for origin in makers:
             first, size = origin.part or (0, place.size)
-            part = Place(place.field, place.first + first, size)
-            one = value if origin.value is None or len(makers) == 1 else origin.value
-            cause = self._cause(
-                role, self._state_name(core, part), None, core, origin.time, origin, one
-            )
+            part = Place(place.field, place.first + first, size, origin.dtype or place.dtype)
+            is_same = origin.dtype is None and len(makers) == 1
+            one = value if origin.value is None or is_same else origin.value
+            name = self._state_name(core, part)
+            cause = self._cause(role, name, None, core, origin.time, origin, one)
             cause.place = core, part
             yield cause
 

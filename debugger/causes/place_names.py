@@ -13,6 +13,7 @@ from macaw.debugger.instruction_texts import symbol_text
 from macaw.debugger.places import Place as Unit
 from macaw.debugger.places import counts
 from macaw.debugger.state_paths import depth_of
+from macaw.debugger.values import VIEWS
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.bfloat16 import element_type
 from macaw.emu.origins import Extent
@@ -245,7 +246,8 @@ def shown_value(program: Program, value: Any, layer: int | None) -> Any:
 def state_name(core: Core, place: Place) -> str:
     """Return the name of a part of a core's state in expressions: `cp.a3`, `pe[1,0].3.q1[2]`.
 
-    If the part has several elements, the result is the name of the first element.
+    If the part has several elements, the result is the name of the first element. If it is one
+    number of another type, the name says this type: `fim[0,3].rz.f16[5]`.
     """
     row = next(row for row in core.state.fields if row.name == place.field)
     shape, size = row.shape, 1
@@ -266,4 +268,7 @@ def state_name(core: Core, place: Place) -> str:
         name, rest = file.names[rest[0]][0], rest[1:]
     else:
         name = file.names[0][0]
+    if place.dtype is not None and rest:
+        view = next(name for name, dtype in VIEWS.items() if dtype == place.dtype)
+        name, rest[-1] = f"{name}.{view}", rest[-1] * size // place.dtype.itemsize
     return f"{head}.{name}" + (f"[{', '.join(map(str, rest))}]" if rest else "")

@@ -310,6 +310,7 @@ class IslandOrigins(Origins):
         if record.before is not None:
             origin = self._leaving_origin(record, place, low)
             origin.part = low, 1
+            origin.dtype = record.mode.dtype
             return origin
         if record.operation is None:
             source = Source("buffer", record.number, (record.columns[place] + low, high - low))
@@ -363,7 +364,7 @@ class IslandOrigins(Origins):
         each = record.mode.sums.itemsize
         value = _value(record.before[place].view(record.mode.sums)[lane : lane + 1])
         first = record.banks[place] * self.state.rz[0].nbytes + record.first + lane * each
-        where = Place(RZ, first, each)
+        where = Place(RZ, first, each, record.mode.sums)
         return self._copy_origin(record, Source(RZ, record.number, place=where, value=value))
 
     # Numbers that the ALU computed
@@ -379,6 +380,7 @@ class IslandOrigins(Origins):
         value = _value(record.result[place].view(record.mode.sums)[number : number + 1])
         origin = self._step(record, value, partial(self._sources, record, place, number))
         origin.part = record.first + number * item, item
+        origin.dtype = record.mode.sums
         return origin
 
     def _sources(self, record: Record, place: int, number: int) -> Iterator[Source]:
@@ -389,7 +391,8 @@ class IslandOrigins(Origins):
             old = _value(record.before[place].view(mode.sums)[number : number + 1])
             size, bank = mode.sums.itemsize, record.banks[place]
             first = bank * self.state.rz[0].nbytes + record.first + number * size
-            yield Source("before", record.number, place=Place(RZ, first, size), value=old)
+            where = Place(RZ, first, size, mode.sums)
+            yield Source("before", record.number, place=where, value=old)
         lanes = FORMATS[mode.format].lanes
         pairs = list(factors(mode.arrange, number, lanes, mode.transpose))
         for left, right in pairs:
@@ -419,7 +422,10 @@ class IslandOrigins(Origins):
         name = record.operation.left if side == "left" else record.operation.right
         source = self._register(record, name, record.banks[place], lane * size, size)
         lanes = data[place].view(record.mode.dtype)
-        return source._replace(what=name, value=lanes[lane : lane + 1])
+        where = source.place
+        if where is not None:
+            where = where._replace(dtype=record.mode.dtype)
+        return source._replace(what=name, place=where, value=lanes[lane : lane + 1])
 
     def _names(self, record: Record) -> tuple[str, ...]:
         names = SETTINGS_OF[ARRANGEMENT_NAMES[record.mode.arrange]]

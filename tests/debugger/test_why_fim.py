@@ -194,7 +194,13 @@ def test_registers_of_banks(registers):
     assert computed(cause, []) == NUMBERS[5]
     difference = only(registers.why("fim[0].bank[1].rz.f16[18]"))
     assert (difference.value, difference.where.line) == (DIFFERENCE[2], 10)
-    assert [x.role for x in inputs(difference)] == ["rop", "gio"]
+    assert difference.name == "fim[0,1].rz.f16[18]"
+    assert [(x.role, x.name) for x in inputs(difference)] == [
+        ("rop", "fim[0,1].rop.f16[2]"), ("gio", "fim[0,1].gio.f16[2]"),
+    ]  # fmt: skip
+    for name, value in (("rz[37]", DIFFERENCE[2]), ("rz.u16[18]", DIFFERENCE[2])):
+        asked = only(registers.why(f"fim[0].bank[1].{name}"))
+        assert (asked.name, asked.value) == (difference.name, value)
     assert settings(difference) == {
         "op": "sub", "arrange": "elementwise", "format": "fp16", "rz_slot": 1,
     }  # fmt: skip
