@@ -57,7 +57,7 @@ class Adapter:
         self._progress = Progress(connection.notify)
         self._client: Mapping[str, Any] | None = None  # the arguments of `initialize`
         self._running_threads: set[str] = set()
-        self._has_left = self._is_configured = False
+        self._has_left = self._is_configured = self._has_run = False
         self._lock = threading.Lock()  # protects the next four attributes, which both threads use
         self._moves = 0  # number of requests of `MOVES` that are not completed
         self._can_resume = False  # whether the present run may be interrupted for other requests
@@ -233,7 +233,8 @@ class Adapter:
         if self._is_configured:
             raise RequestError("the configuration is done already")
         self._is_configured = True
-        target.start(launch.stop_on_entry and not launch.no_debug)
+        if not self._has_run:  # an earlier request may have run the program
+            target.start(launch.stop_on_entry and not launch.no_debug)
 
     def _restart(self, arguments: Mapping[str, Any]) -> None:
         """Load the program again, from its files as they are now, and run it."""
@@ -263,6 +264,7 @@ class Adapter:
 
     def _run(self, target: Target) -> None:
         """Do the run for which the last request has asked; answer new requests during the run."""
+        self._has_run = True
         while target.run is not None and not self._has_left:
             run, target.run = target.run, None
             with self._lock:

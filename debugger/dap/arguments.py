@@ -12,15 +12,20 @@ LONGEST = 1 << 16  # the greatest number of characters of a text
 MOST = (1 << 53) - 1  # an editor cannot represent greater numbers exactly
 
 
-def text(arguments: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return the argument `name`, a text. If `default` is None, the argument is required."""
+def text(
+    arguments: Mapping[str, Any], name: str, default: str | None = None, what: str = ""
+) -> str:
+    """Return the argument `name`, a text. If `default` is None, the argument is required.
+
+    `what` is the argument's name in messages, `name` by default.
+    """
     value = arguments.get(name)
     if value is None and default is not None:
         return default
     if not isinstance(value, str):
-        raise RequestError(f"{name} must be a text")
+        raise RequestError(f"{what or name} must be a text")
     if len(value) > LONGEST:
-        raise RequestError(f"{name} has more than {LONGEST:,} characters")
+        raise RequestError(f"{what or name} has more than {LONGEST:,} characters")
     return value
 
 

@@ -8,6 +8,7 @@ same point, with its count of hits.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,7 +65,8 @@ class Breakpoints:
     """All points that one editor has set."""
 
     def __init__(self) -> None:
-        self.groups: dict[str, dict[Spec, EditorPoint]] = {}
+        # by group, and by specification and its number among equal ones
+        self.groups: dict[str, dict[tuple[Spec, int], EditorPoint]] = {}
         self.is_off = False  # with `noDebug`, no point is set
         self._session: Session | None = None
         self._last = 0
@@ -81,19 +83,23 @@ class Breakpoints:
     def replace(self, group: str, specs: Iterable[Spec]) -> list[dict[str, Any]]:
         """Replace the points of `group` by `specs`; return the protocol's record of each."""
         before = self.groups.get(group, {})
-        now: dict[Spec, EditorPoint] = {}
-        wanted = list(specs)
-        for spec in before.keys() - set(wanted):
-            self._delete(before[spec])
-        for spec in wanted:
-            point = now.get(spec) or before.get(spec)
+        now: dict[tuple[Spec, int], EditorPoint] = {}
+        equal: Counter[Spec] = Counter()
+        wanted = []
+        for spec in specs:
+            wanted.append((spec, equal[spec]))
+            equal[spec] += 1
+        for key in before.keys() - set(wanted):
+            self._delete(before[key])
+        for key in wanted:
+            point = before.get(key)
             if point is None:
                 self._last += 1
-                point = EditorPoint(self._last, spec)
+                point = EditorPoint(self._last, key[0])
                 self._set(point)
-            now[spec] = point
+            now[key] = point
         self.groups[group] = now
-        return [self.record(now[spec]) for spec in wanted]
+        return [self.record(point) for point in now.values()]
 
     def _set(self, point: EditorPoint) -> None:
         spec, session = point.spec, self._session
@@ -136,7 +142,8 @@ class Breakpoints:
         dropped = [x for x in self if x.number is not None and x.number not in points]
         for point in dropped:
             for group in self.groups.values():
-                group.pop(point.spec, None)
+                for key in [key for key, one in group.items() if one is point]:
+                    del group[key]
         return [{"id": point.id, "verified": False} for point in dropped]
 
     def points_hit(self, stop: StopRecord) -> list[tuple[str, EditorPoint]]:

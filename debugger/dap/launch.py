@@ -40,7 +40,7 @@ def read_launch(arguments: Mapping[str, Any]) -> Launch:
     return Launch(
         tuple(_path(folder, path) for path in paths),
         folder,
-        {name: _path(folder, text(inputs, name)) for name in inputs},
+        {name: _path(folder, text(inputs, name, what=f"inputs.{name}")) for name in inputs},
         _device(folder, device) if device else None,
         text(arguments, "engine", "") or None,
         whole(arguments, "item") if arguments.get("item") is not None else None,

@@ -154,7 +154,9 @@ def _make_session(
     binding = bind(program, inputs)
     if item is not None and item >= (binding.items or 0):
         if binding.items is None:
-            raise InputError("no input has a batch axis to choose an item from", "omit the item")
+            raise InputError(
+                "no input has a batch axis to choose an item from", "leave the item out"
+            )
         raise InputError(f"item {item} is out of range, 0 to {binding.items - 1}")
     config = configuration_of(program, device)
     return Session(program, config, binding.item(item or 0), engine, on_output)

@@ -367,3 +367,44 @@ def test_commands_of_a_console_point_follow_a_run_of_the_editor(client, write):
         client.say(line)
     client.request("continue", threadId=1)
     client.event("terminated")
+
+
+def test_a_run_before_the_configuration_is_done_is_the_only_one(client, write):
+    """`configurationDone` starts no second run of a program that an earlier request has run."""
+    client.launch(write(HELLO))
+    client.request("continue", threadId=1)
+    client.event("terminated")
+    client.request("configurationDone")
+    client.request("threads")
+    assert not [x for x in client.events if x["event"] == "terminated"]
+    assert client.output.count("exit with code") == 1
+
+
+def test_a_step_before_the_configuration_is_done_is_the_first_stop(client, write):
+    client.launch(write(CALLS), stopOnEntry=True)
+    stop = client.stop("next", threadId=1)
+    frame = client.frame(1)
+    client.request("configurationDone")
+    assert (stop["reason"], client.frame(1)) == ("step", frame)
+    assert not [x for x in client.events if x["event"] == "stopped"]
+
+
+def test_equal_breakpoints_in_a_line_have_their_own_numbers(client, write):
+    path = write(CALLS)
+    client.launch(path)
+    line = {"line": line_of_calls("mv   s0")}
+    source = {"path": str(path)}
+    rows = client.request("setBreakpoints", source=source, breakpoints=[line, line])["breakpoints"]
+    first, second = (row["id"] for row in rows)
+    assert first != second
+    stop = client.stop("configurationDone")
+    assert sorted(stop["hitBreakpointIds"]) == [first, second]
+    rows = client.request("setBreakpoints", source=source, breakpoints=[line])["breakpoints"]
+    assert [row["id"] for row in rows] == [first]
+    assert len(client.say("info breakpoints").splitlines()) == 2
+
+
+def test_a_message_about_an_item_names_no_option(client, write):
+    client.request("initialize", adapterID="macaw")
+    problem = "no input has a batch axis to choose an item from (leave the item out)"
+    assert refused(client, "launch", program=str(write(HELLO)), item=5) == problem

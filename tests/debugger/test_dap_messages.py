@@ -78,7 +78,7 @@ def test_before_launch(client, tmp_path):
         ({}, "program must be a text"),
         ({"program": []}, "program must name a file or a folder"),
         ({"program": "a\0b"}, "a path has no zero characters"),
-        ({"program": "a.s", "inputs": {"x": 1}}, "x must be a text"),
+        ({"program": "a.s", "inputs": {"x": 1}}, "inputs.x must be a text"),
         ({"program": "a.s", "stopOnEntry": 1}, "stopOnEntry must be true or false"),
         ({"program": "a.s", "engine": "steam"}, "no engine is called 'steam', there are fast, reference"),
     ):  # fmt: skip

@@ -206,7 +206,7 @@ def test_a_watch_is_of_the_place_of_its_frame_or_container(matvec):
 def test_a_point_that_stays_keeps_its_number(calls):
     names = [{"name": "double"}, {"name": "deep"}, {"name": "double"}]
     first = calls.answer("setFunctionBreakpoints", {"breakpoints": names})["breakpoints"]
-    assert [row["id"] for row in first] == [1, 2, 1]
+    assert [row["id"] for row in first] == [1, 2, 3]
     again = calls.answer("setFunctionBreakpoints", {"breakpoints": names[1:]})["breakpoints"]
     assert [row["id"] for row in again] == [2, 1]
     calls.answer("setFunctionBreakpoints", {"breakpoints": names[:1]})
