@@ -1,14 +1,15 @@
 """Finds the calls from which a core has not returned: from the link register and the stack.
 
-Assembly code has no frame records. So each word on the stack that is the address after a call
-counts as a return address. The search begins at the innermost call. A call of a known address
-counts only if this address is at or before the address that was found before it, because that one
-is in the called function.
+Assembly code has no frame records. So the instructions from an address to the next return say where
+the function's return address is and how large its frame is. If they do not, each word on the stack
+that is the address after a call counts as a return address. A call of a known address counts only
+if this address is at or before the address that was found before it, because that one is in the
+called function.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.asm.disassembly.forms import printer_of
 from macaw.debugger.source_code import STACK, WORD, SourceCode
@@ -21,6 +22,7 @@ from macaw.isa.kinds import Register
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
     from macaw.emu.core import Core
+    from macaw.isa.codec import Decoded
 
 LINK = "ra"
 MOST_WORDS = 4096  # the number of words of the stack that are searched
@@ -47,9 +49,21 @@ def call_addresses(debuggee: Debuggee, core: Core) -> list[int]:
     code = SourceCode(debuggee, core)
     addresses = [here]
     link, stack = register(core, LINK), register(core, STACK)
-    if link is not None and _is_link(code, link, here) and _follows_call(code, link, here):
+    if stack is None:
+        return addresses
+    way = _way_out(code, here)
+    if link is not None and _is_link(code, link, here, way) and _follows_call(code, link, here):
         addresses.append(link)
-    for word in _words(debuggee, stack) if stack is not None else ():
+        stack += way.size if way is not None and way.slot is None else 0
+        way = _way_out(code, link)
+    while way is not None and way.slot is not None and len(addresses) < MOST_FRAMES:
+        (word,) = _words(debuggee, stack + way.slot, 1) or (0,)
+        if not code.calls(word - WORD):
+            break
+        addresses.append(word)
+        stack += way.size
+        way = _way_out(code, word)
+    for word in _words(debuggee, stack, MOST_WORDS):
         if len(addresses) >= MOST_FRAMES:
             break
         if _follows_call(code, word, addresses[-1]):
@@ -67,7 +81,81 @@ def register(core: Core, alias: str) -> int | None:
     return None
 
 
-def _is_link(code: SourceCode, link: int, here: int) -> bool:
+class _WayOut(NamedTuple):
+    """How a function returns from an instruction on.
+
+    The function has `size` bytes of the stack. Its return address is `slot` bytes above the stack
+    pointer; if `slot` is None, it is in the link register.
+    """
+
+    size: int
+    slot: int | None
+
+
+class _Path(NamedTuple):
+    """The instructions that are followed from one on: where they lead, and what they have done.
+
+    `change` is their change of the stack pointer. They have shown where the return address is if
+    `is_known` is true: at `slot`, as in `_WayOut`. If `is_lost` is true, a call has replaced the
+    value of the link register before.
+    """
+
+    address: int
+    change: int = 0
+    is_lost: bool = False
+    is_known: bool = False
+    slot: int | None = None
+
+
+def _way_out(code: SourceCode, here: int) -> _WayOut | None:
+    """Follow the instructions from `here` to a return, and return how the function returns.
+
+    A branch is followed only if the instructions after it lead to no return. The result is None if
+    the instructions do not show the way, for example if they set the stack pointer to a new value.
+    """
+    seen: set[int] = set()
+    paths = [_Path(here)]
+    while paths and len(seen) < MOST_WORDS:
+        path = paths.pop()
+        at = path.address
+        instruction = None if at in seen else code.instruction(at)
+        seen.add(at)
+        if instruction is None:
+            continue
+        if code.returns(at):
+            if LINK in _names(instruction, "rs1") and (path.is_known or not path.is_lost):
+                return _WayOut(max(0, path.change), path.slot)
+            continue
+        after = _followed(path, instruction)
+        if after is None:
+            continue
+        is_target = "target" in instruction.values and not code.calls(at)
+        if is_target:
+            paths.append(after._replace(address=at + instruction.values["target"]))
+        if not is_target or instruction.row.flow == "branch":
+            paths.append(after)
+    return None
+
+
+def _followed(path: _Path, instruction: Decoded) -> _Path | None:
+    """Return `path` with the instruction at its end; None if the way out is then unknown."""
+    path = path._replace(address=path.address + WORD)
+    written, base = _names(instruction, "rd"), _names(instruction, "rs1")
+    number = instruction.values.get("imm")
+    if STACK in written:
+        if STACK not in base or number is None:
+            return None
+        return path._replace(change=path.change + number)
+    if path.is_known:
+        return path
+    if STACK in base and LINK in _names(instruction, "rs2"):  # it stores the link register
+        return None if path.is_lost else path._replace(is_known=True)
+    if STACK in base and LINK in written and number is not None:
+        return path._replace(is_known=True, slot=path.change + number)
+    return path._replace(is_lost=path.is_lost or LINK in written)
+
+
+def _is_link(code: SourceCode, link: int, here: int, way: _WayOut | None) -> bool:
     """Return whether `link`, the link register's value, is the return address of a function.
 
     `here` is an address in that function. The value is no such address if the function has stored
@@ -83,6 +171,8 @@ def _is_link(code: SourceCode, link: int, here: int) -> bool:
     is_inside = (symbol and symbol[0].name) == (after and after[0].name)
     if is_inside and _target(code, link - WORD) != start:
         return False
+    if way is not None:
+        return way.slot is None
     return not any(_uses(code, at, "memory", LINK) for at in range(start, here, WORD))
 
 
@@ -103,6 +193,14 @@ def _returns_by_link(code: SourceCode, here: int) -> bool:
     return False
 
 
+def _names(instruction: Decoded, operand: str) -> tuple[str, ...]:
+    """Return the names of the register in an operand; none if there is no such operand."""
+    for row in instruction.row.operands:
+        if row.name == operand and isinstance(row.kind, Register):
+            return row.kind.names[instruction.values[operand]]
+    return ()
+
+
 def _uses(code: SourceCode, address: int, written: str, register: str) -> bool:
     """Return whether an instruction writes `written` and has a register among its operands.
 
@@ -119,14 +217,14 @@ def _uses(code: SourceCode, address: int, written: str, register: str) -> bool:
     return False
 
 
-def _words(debuggee: Debuggee, address: int) -> list[int]:
-    """Return the 32-bit words of memory from `address` on, at most `MOST_WORDS`."""
+def _words(debuggee: Debuggee, address: int, most: int) -> list[int]:
+    """Return the 32-bit words of memory from `address` on, at most `most` of them."""
     memory = debuggee.device.memory
     try:
         pages, offset = memory.locate(address, WORD)
     except Fault:
         return []
-    length = min(MOST_WORDS * WORD, (pages.size - offset) // WORD * WORD)
+    length = min(most * WORD, (pages.size - offset) // WORD * WORD)
     data = memory.peek(address, length)
     return [int.from_bytes(data[at : at + WORD], "little") for at in range(0, length, WORD)]
 

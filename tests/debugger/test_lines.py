@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from macaw.debugger.call_stack import call_stack
+from macaw.debugger.call_stack import call_addresses, call_stack
+from macaw.debugger.source_code import SourceCode
 from macaw.debugger.stops import SessionError
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source
@@ -210,3 +211,84 @@ def test_the_caller_is_known_where_the_link_was_never_stored(line):
     debug = of_source(EARLY)
     debug.advance(f"test.s:{line}")
     assert called(debug) == ["down", "down", "down", "_start"]
+
+
+# Frames have stale return addresses: of calls that have returned, above and below the places where
+# the functions store theirs.
+STALE = """
+        .core cp
+_start: li   a0, 4
+        call g
+        call f
+        call f
+        li   a0, 3
+        call fib
+        call spin
+        call leaf
+        ebreak
+leaf:   addi sp, sp, -32
+        sw   a0, 4(sp)
+        lw   a0, 4(sp)
+        addi sp, sp, 32
+        ret
+g:      addi sp, sp, -16
+        sw   ra, 12(sp)
+        call leaf
+        call leaf
+        lw   ra, 12(sp)
+        addi sp, sp, 16
+        ret
+f:      addi sp, sp, -32
+        sw   s0, 24(sp)
+        sw   ra, 28(sp)
+        call g
+        call g
+        call leaf
+        lw   s0, 24(sp)
+        lw   ra, 28(sp)
+        addi sp, sp, 32
+        ret
+fib:    li   t0, 2
+        bge  a0, t0, 1f
+        ret
+1:      addi sp, sp, -16
+        sw   s0, 4(sp)
+        sw   ra, 8(sp)
+        mv   s0, a0
+        addi a0, a0, -1
+        call fib
+        addi a0, s0, -2
+        call fib
+        lw   ra, 8(sp)
+        lw   s0, 4(sp)
+        addi sp, sp, 16
+        ret
+spin:   addi sp, sp, -32
+        sw   ra, 16(sp)
+        li   s0, 2
+2:      beqz s0, 3f
+        call leaf
+        addi s0, s0, -1
+        j    2b
+3:      lw   ra, 16(sp)
+        addi sp, sp, 32
+        ret
+"""
+
+
+def test_calls_agree_with_a_stack_of_the_executed_calls():
+    debug = of_source(STALE)
+    core, code = debug.core, SourceCode(debug._debuggee, debug.core)
+    calls: list[int] = []
+    steps = 0
+    while debug.last_stop.reason in ("start", "step"):
+        here = core.next_address
+        assert here is not None
+        assert call_addresses(debug._debuggee, core) == [here, *reversed(calls)], hex(here)
+        calls += [here + 4] if code.calls(here) else []
+        is_return = code.returns(here)
+        debug.stepi()
+        if is_return:
+            assert core.next_address == calls.pop()
+        steps += 1
+    assert steps > 200
