@@ -374,7 +374,7 @@ class Interpreter:
 
     def _is_silent(self, stop: StopRecord | None) -> bool:
         """Return whether `silent` is the first of the commands that a stop leads to."""
-        return self._point_commands(stop)[:1] == [SILENT]
+        return [text.strip() for text in self._point_commands(stop)[:1]] == [SILENT]
 
     def _point_commands(self, stop: StopRecord | None) -> list[str]:
         hits = () if stop is None else stop.hits

@@ -362,8 +362,13 @@ def _chosen_number(context: Context, line: Line) -> int:
 )
 def _commands(context: Context, line: Line) -> Answer:
     chosen = _chosen_number(context, line)
-    parts = line.body or (line.get("TEXT") or "").split(";")
-    lines = tuple(filter(None, (part.strip() for part in parts)))
+    parts = [""]
+    for match in _PIECES.finditer(line.get("TEXT") or ""):
+        if match[0] == ";":
+            parts.append("")
+        else:
+            parts[-1] += match[0]
+    lines = tuple(text for text in line.body or map(str.strip, parts) if text.strip())
     context.session.points.change(chosen, commands=lines)
     return answers.message(f"{counted(len(lines), 'command')} of point {chosen}")
 

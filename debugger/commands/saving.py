@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.blocks import END
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.points import point_text
 from macaw.debugger.commands.screen import STEP
@@ -86,7 +87,9 @@ def point_lines(point: Point) -> Iterator[str]:
         yield f"condition last {condition}"
     if ignore:
         yield f"ignore last {ignore}"
-    if point.commands:
+    if any(";" in text or text[0].isspace() for text in point.commands):
+        yield from ("commands", *point.commands, END)
+    elif point.commands:
         yield f"commands {'; '.join(point.commands)}"
     if not point.enabled:
         yield "disable last"

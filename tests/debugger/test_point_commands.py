@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -126,6 +127,24 @@ def test_the_operands_of_a_point() -> None:
     assert point_text(point, ignore=False) == "f by x at y if c"
     point = Point(1, "dprintf", "f", form='a "b"', values=("c", "d"))
     assert point_text(point) == 'f, "a \\"b\\"", c, d'
+
+
+def test_commands_keep_texts_with_semicolons_and_indented_lines(say: Say, tmp_path: Path) -> None:
+    say("break deep")
+    say("commands printf \"a; b %d\\n\", ';'; print a0")
+    assert say("break double") == "break 2: double, 0x00010030 test.s:16"
+    lines = ("  silent", "if a0 == 3", '  printf "c; d\\n"', "end", "  print a0")
+    for line in ("commands", *lines, "end"):
+        say(line)
+    assert say(f"save breakpoints {tmp_path / 'points'}").startswith("2 points in ")
+    again = Interpreter(of_source(CALLS), DebuggerFiles())
+    again.execute(f"source {tmp_path / 'points'}")
+    wanted = [("printf \"a; b %d\\n\", ';'", "print a0"), lines]
+    assert [point.commands for point in again.session.points] == wanted
+    answer = again.execute("continue")
+    assert answer_text(answer, "").splitlines() == ["c; d", "a0 = 3"]
+    answer = again.execute("continue")  # `deep`
+    assert answer_text(answer, "").splitlines()[-2:] == ["a; b 59", "a0 = 24"]
 
 
 def test_the_limits_of_a_range_and_of_a_pattern(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
