@@ -126,6 +126,8 @@ def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ..
 
     Raises `LocationError`.
     """
+    if number < 1:
+        raise LocationError(f"{file} has no line {number}")
     table = debuggee.program.line_table
     starts: dict[int, list[int]] = {}
     for name in table.sections:

@@ -123,12 +123,13 @@ _steps("nexti [N]", "run", "step instructions of the focused core over calls", "
 
 @command("finish", "run", "run until the present function returns to its caller", aliases=("fin",))
 def _finish(context: Context, line: Line) -> Answer:
-    return answers.stop(context.session.finish())
+    return _go(context.session, context.session.finish)
 
 
 def _advance(context: Context, line: Line) -> Answer:
+    session = context.session
     try:
-        return answers.stop(context.session.advance(line.get("LOC") or ""))
+        return _go(session, lambda: session.advance(line.get("LOC") or ""))
     except LocationError as error:
         raise CommandError(str(error)) from None
 
@@ -143,10 +144,14 @@ def _until(context: Context, line: Line) -> Answer:
     if line.get("LOC") is not None:
         return _advance(context, line)
     session, here = context.session, context.session.where()
-    stop = session.step(over=True)
-    while stop.reason == "step" and _is_earlier(stop.where, here):
+
+    def proceed() -> StopRecord:
         stop = session.step(over=True)
-    return answers.stop(stop)
+        while stop.reason == "step" and _is_earlier(stop.where, here):
+            stop = session.step(over=True)
+        return stop
+
+    return _go(session, proceed)
 
 
 def _is_earlier(where: Where | None, here: Where) -> bool:
@@ -169,6 +174,8 @@ def _jump(context: Context, line: Line) -> Answer:
         raise CommandError(
             f"{session.focus[0]} has no pc that jump could set", "focus chooses another core"
         )
+    if session.device.stopped is not None:
+        raise CommandError(ENDED)
     session.set("$pc", addresses[0])
     return answers.stop(session.cont())
 

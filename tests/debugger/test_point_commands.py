@@ -10,6 +10,7 @@ import pytest
 from macaw.debugger.commands import answers, points, scripting
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.points import point_text, split_values
+from macaw.debugger.commands.running import ENDED
 from macaw.debugger.commands.text import answer_text
 from macaw.debugger.point import Point
 from macaw.debugging import DebuggerFiles
@@ -343,3 +344,24 @@ def test_commands_of_a_point_that_several_units_hit_are_executed_once() -> None:
     assert answer.stopped is not None
     assert len(answer.stopped.hits) == 2
     assert [answer_text(item, "") for item in answer.answers] == ["here"]
+
+
+@pytest.mark.parametrize("line", ["finish", "until", "until again", "advance again"])
+def test_a_run_of_a_program_that_has_ended_says_so(say: Say, debug: Interpreter, line: str) -> None:
+    say("continue")
+    assert debug.execute(line).lines == (ENDED,)
+    say("while 1")
+    say(line)
+    assert answer_text(debug.execute("end"), "").startswith(f"error: while: {ENDED}")
+
+
+def test_jump_changes_nothing_after_the_end(say: Say, debug: Interpreter) -> None:
+    say("continue")
+    before = debug.session.read("cp.pc")
+    assert say("jump again") == f"error: {ENDED}"
+    assert debug.session.read("cp.pc") == before
+
+
+def test_there_is_no_line_0(say: Say) -> None:
+    for place in ("0", "test.s:0"):
+        assert say(f"break {place}") == "error: test.s has no line 0"
