@@ -167,9 +167,10 @@ class Interpreter:
 
         `end` is the white space that followed the line.
         """
-        line = respell(text)
+        is_own = split(text)[0] in self.context.user_commands
+        line = text if is_own else respell(text)
         answer = self._answer_to(line, body, end)
-        if answer.kind != "error":
+        if answer.kind != "error" or is_own:
             return answer
         advice = advice_for(text)
         if advice is not None:

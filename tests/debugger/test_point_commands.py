@@ -284,6 +284,16 @@ def test_an_alias_of_gdbs_forms(debug: Interpreter, text: str) -> None:
     assert run(debug, "alias p = x").startswith("error: p is a command of the debugger")
 
 
+@pytest.mark.parametrize("name", ["bookmark", "rec", "lay"])
+def test_a_command_of_your_own_may_have_a_name_of_gdb(debug: Interpreter, name: str) -> None:
+    run(debug, f"define {name}", "print a0 + zz", "end")
+    assert run(debug, name).splitlines()[0] == f"error: {name}, line 1: nothing is called 'zz'"
+    run(debug, f"define {name}", f"{name}", "end")
+    assert "go deeper than" in run(debug, name)
+    run(debug, f"define {name}", "print 3 + $arg0", "end")
+    assert run(debug, f"{name} 1") == "3 + 1 = 4"
+
+
 def test_a_new_definition_keeps_the_help(debug: Interpreter) -> None:
     run(debug, "define mine", "print 1", "end", "document mine", "What it does.", "end")
     assert run(debug, "define mine", "print 2", "print 3", "end") == "mine is 2 lines"
