@@ -39,6 +39,7 @@ def _apply(context: Context, line: Line) -> Answer:
     session, name, text = context.session, line.get("NAME"), line.get("TEXT")
     if name is None or not text:
         raise CommandError("a core and a command are needed", "thread apply all backtrace")
+    assert context.execute_here is not None
     running = [core for core in session.device.order if core.running]
     cores = running if name == "all" else [_core(context, name)]
     before = ", ".join(map(str, session.focus))
@@ -47,7 +48,9 @@ def _apply(context: Context, line: Line) -> Answer:
         for core in cores:
             session.set_focus(core.name)
             replies.append(answers.message(f"core {core.number}, {core.name}:"))
-            replies += [answer for _, answer in context.run_lines([text], "thread apply")]
+            replies.append(context.execute_here(text))  # `thread` works on both of two runs
+            if replies[-1].was_interrupted:
+                break
     finally:
         session.set_focus(before)
     return Answer("done", answers=tuple(replies))

@@ -54,18 +54,26 @@ def other_of(context: Context) -> OtherRun:
 
 @command("other COMMAND", "two", "execute a command in the other run alone")
 def _other(context: Context, line: Line) -> Answer:
-    return other_of(context).execute(line.get("COMMAND") or "")
+    return other_of(context).execute(_command(line))
 
 
 @command("this COMMAND", "two", "execute a command in this run alone")
 def _this(context: Context, line: Line) -> Answer:
     assert context.execute_here is not None
-    return context.execute_here(line.get("COMMAND") or "")
+    return context.execute_here(_command(line))
+
+
+def _command(line: Line) -> str:
+    """Return the operand COMMAND. Raises `CommandError` if the line does not have it."""
+    text = line.get("COMMAND")
+    if not text:
+        raise CommandError("a command is needed", f"usage: {line.command} COMMAND")
+    return text
 
 
 @command("both COMMAND", "two", "execute a command in both runs, for example `both set a0 = 1`")
 def _both(context: Context, line: Line) -> Answer:
-    other, text = other_of(context), line.get("COMMAND") or ""
+    other, text = other_of(context), _command(line)
     assert context.execute_here is not None
     one = context.execute_here(text)
     if one.kind == "error":
@@ -364,8 +372,8 @@ def _pair_text(pair: PairedStep) -> str:
     one, two = pair.this, pair.other
     assert one is not None
     assert two is not None
-    values = f"{one.value} / {two.value}"
-    return f"{one.name or one.role} = {values}: {cause_text.step_text(one)}"
+    values = "" if one.value is None is two.value else f" = {one.value} / {two.value}"
+    return f"{one.name or one.role}{values}: {cause_text.step_text(one)}"
 
 
 def _pair_record(pair: PairedStep) -> list[dict[str, Any] | None]:

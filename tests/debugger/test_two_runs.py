@@ -170,6 +170,32 @@ def test_why_against_the_other_run():
     assert this.execute("why nothing against other").kind == "error"
 
 
+def test_thread_apply_executes_a_command_once_in_each_run():
+    this, other = pair()
+    other.execute("set a1 = 70")
+    text = answer_text(this.execute("thread apply cp stepi 2"))
+    assert [run.session.core.retired for run in (this, other)] == [2, 2]
+    assert text.count("2 steps done") == 1
+    text = answer_text(this.execute("thread apply cp print s0 + a1"))
+    assert text.splitlines() == ["core 0, cp:", "s0 + a1 = 14"]
+    text = answer_text(this.execute("thread apply all stepi nonsense"))
+    assert text.count("error:") == 1
+
+
+def test_a_command_for_one_run_is_needed():
+    this, _ = pair()
+    for name in ("other", "this", "both"):
+        assert answer_text(this.execute(name)).startswith("error: a command is needed")
+
+
+def test_a_step_without_a_single_value_has_none_in_the_answer():
+    this, _ = pair((3, 16), (5, 16))
+    this.execute("continue")
+    text = answer_text(this.execute("why y against other"))
+    assert "None" not in text
+    assert text.splitlines()[1].strip().startswith("y[0]")
+
+
 def test_lines_for_both_for_either_and_for_one():
     this, other = pair()
     assert this.execute("break 10").lines == ("break 1: test.s:10, 0x00010018 test.s:10",), (
