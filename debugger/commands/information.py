@@ -14,7 +14,7 @@ from macaw.debugger.commands import layer_information as of_network
 from macaw.debugger.commands import program_information as of_program
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.frames import frame_table
-from macaw.debugger.commands.line import CommandError, Line
+from macaw.debugger.commands.line import CommandError, Line, parse_ranges
 from macaw.debugger.commands.operands import address_value
 from macaw.debugger.commands.points import points_table
 from macaw.debugger.commands.table import command
@@ -265,11 +265,16 @@ def _checkpoints(context: Context, text: str | None) -> Answer:
 
 
 def _breakpoints(context: Context, text: str | None) -> Answer:
-    return points_table(context)
+    return points_table(context, numbers=_numbers(text))
 
 
 def _watchpoints(context: Context, text: str | None) -> Answer:
-    return points_table(context, WATCHES)
+    return points_table(context, WATCHES, _numbers(text))
+
+
+def _numbers(text: str | None) -> list[int]:
+    """Return the numbers of points in `text`, such as `1 3-5`; none without `text`."""
+    return parse_ranges((text or "").split(), "points")
 
 
 def _displays(context: Context, text: str | None) -> Answer:
@@ -301,7 +306,10 @@ _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
         _perf,
         "counters and groups of the trace, with their change since the last `info perf`",
     ),
-    "breakpoints": (_breakpoints, "breakpoints, watches and events"),
+    "breakpoints": (
+        _breakpoints,
+        "breakpoints, watches and events; with TEXT, those with these numbers",
+    ),
     "groups": (
         groups.groups_table,
         "units of the focus or of places grouped by their instruction: 14@mac 2@idle",
@@ -317,13 +325,14 @@ _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
     "address": (of_program.address_answer, "the address of a symbol or a tensor"),
     "symbol": (of_program.symbol_answer, "the symbol at an address"),
     "program": (of_program.program_answer, "where and why the program has stopped"),
-    "watchpoints": (_watchpoints, "watches"),
+    "watchpoints": (_watchpoints, "watches, as breakpoints"),
     "display": (_displays, "the expressions of `display`"),
     "checkpoints": (
         _checkpoints,
         "checkpoints with a number; with `all`, also those that the debugger has made",
     ),
 }
+_ALONE = ("frame", "source", "sources", "program", "display")  # they have no operand
 
 
 @command(
@@ -335,4 +344,6 @@ _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
 )
 def _info(context: Context, line: Line) -> Answer:
     (what,) = line.words
+    if what in _ALONE and line.get("TEXT"):
+        raise CommandError(f"info {what} takes nothing more", at=line.place("TEXT"))
     return _INFO[what][0](context, line.get("TEXT") or None)

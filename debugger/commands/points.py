@@ -378,10 +378,13 @@ def _silent(context: Context, line: Line) -> Answer:
     return answers.message()
 
 
-def points_table(context: Context, kinds: Collection[str] = KINDS) -> Answer:
+def points_table(
+    context: Context, kinds: Collection[str] = KINDS, numbers: Collection[int] = ()
+) -> Answer:
     """Return a table of the points of these kinds, by default of all kinds.
 
-    If a watch was set while the focus was another one than now, its row names that focus.
+    If `numbers` is not empty, the table has only the points with these numbers. If a watch was set
+    while the focus was another one than now, its row names that focus.
     """
     focus = context.session.focus
 
@@ -392,6 +395,6 @@ def points_table(context: Context, kinds: Collection[str] = KINDS) -> Answer:
     rows = [
         (point.number, point.command, "yes" if point.enabled else "no", point.hits, what(point))
         for point in context.session.points.all.values()
-        if point.kind in kinds
+        if point.kind in kinds and (not numbers or point.number in numbers)
     ]
     return answers.table(("number", "kind", "enabled", "hits", "what"), rows)

@@ -130,6 +130,24 @@ def test_the_operands_of_a_point() -> None:
     assert point_text(point) == 'f, "a \\"b\\"", c, d'
 
 
+def test_info_shows_points_with_some_numbers(say: Say, debug: Interpreter) -> None:
+    for line in ("break deep", "watch a0", "break double", "watch a1"):
+        say(line)
+
+    def shown(line: str) -> list[object]:
+        return [row[0] for row in debug.execute(line).rows]
+
+    assert shown("info breakpoints") == [1, 2, 3, 4]
+    assert shown("info b 1 3-4") == [1, 3, 4]
+    assert shown("info watchpoints 1-2") == [2]
+    assert say("info breakpoints all") == "error: 'all' is no number"
+
+
+@pytest.mark.parametrize("what", ["frame", "source", "sources", "program", "display"])
+def test_info_of_one_thing_takes_no_operand(say: Say, what: str) -> None:
+    assert say(f"info {what} 2") == f"error: info {what} takes nothing more"
+
+
 def test_commands_keep_texts_with_semicolons_and_indented_lines(say: Say, tmp_path: Path) -> None:
     say("break deep")
     say("commands printf \"a; b %d\\n\", ';'; print a0")
