@@ -338,7 +338,10 @@ def _view(context: StatementContext, statement: Statement) -> None:
             raise wrong_operands(statement, syntax)
         dtype, shape, size = typed_shape(context, plain[1], plain[2:])
         context.state.symbols.place_labels(context.area)
+        was_used = name.text in context.scope.borrowed
         place = context.at_end().value(at.value)
+        if not was_used:  # a view may have the name of another file's label at which it lies
+            context.scope.borrowed.pop(name.text, None)
         if not isinstance(place, Address) or not isinstance(place.area, Area):
             raise Mistake(
                 "the place of a view must be known here",

@@ -115,6 +115,17 @@ def test_a_place_is_a_label_of_one_file(use: str) -> None:
     assert not messages(first, f" .data\n{own}{use}\n")
 
 
+def test_a_view_may_have_the_name_of_the_label_at_which_it_lies() -> None:
+    """The sources of compiled networks have such views; later uses mean the view."""
+    first = " .data\n .global end\nend: .array int8, 4\n"
+    view = " .view end, int8, 2, at=end\n"
+    assert not messages(first, f" .data\n{view} .word sizeof(end)\n")
+    found = messages(first, f" .data\n .word sizeof(end)\n{view}")
+    assert [x.split(": ", 1)[1] for x in found] == [
+        "'end' is defined here, but lines above use that of a.s:3"
+    ]
+
+
 @pytest.mark.parametrize("own", ["{0}: .word 9", " .set {0}, 9", " .local {0}\n .comm {0}, 4"])
 @pytest.mark.parametrize("place", ["place", "place + 4"])
 @pytest.mark.parametrize("export", [" .global n", " .weak n"])
