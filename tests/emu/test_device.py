@@ -130,19 +130,19 @@ def test_listeners_hear_every_instruction_and_access() -> None:
     device.listen(lambda e: heard.append((e.core.name, e.kind, e.time, dict(e.values))), ["toy0"])
     device.run()
     assert heard == [
-        ("toy0", "instruction", 0, {"name": "work"}),
-        ("toy2", "instruction", 0, {"name": "work"}),
-        ("toy0", "instruction", 3, {"name": "load"}),
-        ("toy2", "instruction", 3, {"name": "load"}),
+        ("toy0", "instruction", 0, {"address": 0, "name": "work"}),
+        ("toy2", "instruction", 0, {"address": 0, "name": "work"}),
+        ("toy0", "instruction", 3, {"address": 0, "name": "load"}),
+        ("toy2", "instruction", 3, {"address": 0, "name": "load"}),
         ("toy2", "blocked", 3, {"address": UNIT + 8, "of": "reads_blocked"}),
         ("toy0", "read", 3, {"address": UNIT + 8, "size": 4}),
         ("toy2", "read", 4, {"address": UNIT + 8, "size": 4}),
-        ("toy0", "instruction", 5, {"name": "store"}),
+        ("toy0", "instruction", 5, {"address": 0, "name": "store"}),
         ("toy0", "write", 5, {"address": EXTERNAL, "size": 4}),
         ("toy0", "beats", 5, {"of": "external_writes", "begin": 5, "until": 26, "count": 1}),
         ("toy0", "beats", 5, {"of": "external_partial", "begin": 5, "until": 26, "count": 1}),
-        ("toy2", "instruction", 6, {"name": "end"}),
-        ("toy0", "instruction", 26, {"name": "end"}),
+        ("toy2", "instruction", 6, {"address": 0, "name": "end"}),
+        ("toy0", "instruction", 26, {"address": 0, "name": "end"}),
     ]
 
 

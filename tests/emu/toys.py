@@ -92,7 +92,7 @@ class Toy(Core, Startable, Dispatchable):
         while self.time < limit and self.running:
             name, *operands = self.script[self.state.pc]
             if self.listeners:
-                self.announce("instruction", name=name)
+                self.announce("instruction", address=0, name=name)
             outcome = getattr(self, f"_{name}")(*operands)
             if isinstance(outcome, Stop):
                 return outcome

@@ -218,7 +218,8 @@ def test_origins_of_a_number(tmp_path: Path) -> None:
     lines = run.execute("why y[2]").lines
     number, square = float(X[2]), float(SQUARES[2])
     assert lines[0].startswith(f"y[2] = {square}: fim[0] iosa[1] <- rz at cycle 60")
-    assert any(f"rop fim[0,0].rop[4] = {number}: fim[0] rop <- iosa[0]" in line for line in lines)
+    rop = f"rop fim[0,0].rop.bf16[2] = {number}: fim[0] rop <- iosa[0]"
+    assert any(rop in line for line in lines)
     assert lines[-1] == f"    iosa a[2] = {number}: an input"
     wrong = SQUARES.copy()
     wrong[5] *= 2

@@ -103,14 +103,14 @@ def test_origins_of_a_number(source: Path) -> None:
         line.startswith("  with rz_shift = 5: fim[0] mmr rz_shift, 5 at cycle") for line in lines
     )
     assert any(
-        line.startswith(f"  rz fim[0,0].rz[8] = {SQUARES[2]}: fim[0] rz <- rop * iosa[0]")
+        line.startswith(f"  rz fim[0,0].rz.i32[2] = {SQUARES[2]}: fim[0] rz <- rop * iosa[0]")
         for line in lines
     )
     assert lines[-1] == f"    iosa a[2] = {X[2]}: an input"
     several = run.execute("why y[2:4]").lines
     assert sum(line.startswith("y[2:4] y[") for line in several) == 2
     sums = run.execute("why fim[0].rz.i32[0,3]").lines
-    assert f"fim[0,0].rz[12] = {SQUARES[3]}: fim[0] rz <- rop * iosa[0]" in sums[0]
+    assert f"fim[0,0].rz.i32[3] = {SQUARES[3]}: fim[0] rz <- rop * iosa[0]" in sums[0]
 
 
 BUFFER = """          mmr   b0_low, y
