@@ -88,8 +88,8 @@ def test_packets_are_acknowledged_and_questions_answered_before_the_program_is_l
     assert "vContSupported+;swbreak+;hwbreak+" in client.ask("qSupported:swbreak+;vContSupported+")
     assert client.ask("vMustReplyEmpty") == ""
     client.send("?")
-    client.send("?")  # it repeats: no answer has come
     client.connection.sendall(b"-")
+    client.send("?")  # it repeats: no answer has come; the acknowledgement comes after the "-"
     assert time.monotonic() - begin < 20
     may_load.set()
     assert client.answer() == "T05thread:1;"
