@@ -73,16 +73,6 @@ def test_layers_of_equal_and_of_other_shapes_get_the_same_plans() -> None:
     assert texts(plan_layers(network, config, copied)) == texts(plan_layers(network, config))
 
 
-def test_all_candidates_of_a_layer_share_their_weights() -> None:
-    """Each process returns candidates with a copy of the weights; one copy stays in memory."""
-    network = chain([random_convolution(np.random.default_rng(3), (6, 6, 4), 4, 3, padding=1)])
-    (item,) = plan_layers(network, load("tiny"), copied)
-    assert item.choice is not None
-    candidates = item.choice.others
-    assert {candidate.plan.mapping.name for candidate in candidates} == set(MAPPINGS)
-    assert len({id(candidate.plan.product.weights) for candidate in candidates}) == 1
-
-
 def test_the_error_of_a_layer_is_the_same() -> None:
     network = chain([random_convolution(np.random.default_rng(7), (4, 4, 9), 9, 1)])
     device = load("tiny").changed({"mem.unit_half_bytes": 1024, "pe.pes": 128})
