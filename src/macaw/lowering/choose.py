@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -108,60 +107,37 @@ def choose(
     `split`, a plan uses all rows and clusters of the array, if there is work for all. Without it,
     plans may also use half of the rows or clusters, a quarter, and so on.
     """
-    mappings = list(MAPPINGS) if mapping is None else [mapping]
-    best = [
-        candidate
-        for name in mappings
-        for candidate in best_plans(product, config, name, split=split, density=density)
-    ]
-    if not best:
-
-        def fits(other: Configuration) -> bool:
-            size = (int(other["pe.rows"]), int(other["pe.clusters"]))
-            several = (
-                plans(product, other, MAPPINGS[name], letter, size, density, inf, split is None)
-                for name in mappings
-                for letter in _splits(split)
-            )
-            return any(True for each in several for _ in each)
-
-        raise refusal(config, fits)
-    return select(best, config, operation)
-
-
-def best_plans(
-    product: Product, config: Configuration, mapping: str, *, split: str | None, density: float
-) -> list[Candidate]:
-    """Return the best candidate of each split with the given mapping, empty if no plan fits.
-
-    Raises `LowerError` if the tensors do not fit the external memory. `choose` describes the
-    arguments.
-    """
     tensors, external = product.tensor_bytes(config), config["mem.external_bytes"]
     if tensors > external:
         raise LowerError(
             f"activations and results are {tensors:,} bytes, external memory has {external:,}",
             "a larger mem.external_bytes",
         )
+    mappings = list(MAPPINGS.values()) if mapping is None else [MAPPINGS[mapping]]
+    splits = list(SPLITS) if split is None else [split]
     best = []
-    for letter in _splits(split):
-        candidate = _cheapest(product, config, MAPPINGS[mapping], letter, density, split is None)
-        if candidate is not None:
-            best.append(_balanced(candidate, density))
-    return best
+    for kind in mappings:
+        for letter in splits:
+            candidate = _cheapest(product, config, kind, letter, density, split is None)
+            if candidate is not None:
+                best.append(_balanced(candidate, density))
+    if not best:
 
+        def fits(other: Configuration) -> bool:
+            size = (int(other["pe.rows"]), int(other["pe.clusters"]))
+            several = (
+                plans(product, other, kind, letter, size, density, inf, split is None)
+                for kind in mappings
+                for letter in splits
+            )
+            return any(True for each in several for _ in each)
 
-def select(candidates: Iterable[Candidate], config: Configuration, operation: str) -> Choice:
-    """Return the choice among at least one candidate. `choose` describes the rule."""
-    best = sorted(candidates, key=_key)
+        raise refusal(config, fits)
+    best.sort(key=_key)
     setting = f"lower.preferred.{operation}"
     near = (item for item in best if item.cost.cycles <= PREFERRED * best[0].cost.cycles)
     preferred = (item for item in near if item.plan.mapping.name == config[setting])
     return Choice(next(preferred, best[0]), tuple(best), setting)
-
-
-def _splits(split: str | None) -> Sequence[str]:
-    return list(SPLITS) if split is None else [split]
 
 
 def _key(item: Candidate) -> tuple[float, int]:

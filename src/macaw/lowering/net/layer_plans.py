@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import fields
-from itertools import islice
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ import numpy as np
 from macaw.isa.config import Configuration
 from macaw.isa.pe import DATA_ALIGN
 from macaw.lowering.choose import Candidate, Choice
+from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import cost
 from macaw.lowering.errors import LowerError
-from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.net.alternatives import array_product
 from macaw.lowering.net.island_room import check_room
 from macaw.lowering.net.layer_plan import LayerPlan
@@ -28,13 +27,7 @@ from macaw.lowering.net.network import (
     VectorLayer,
 )
 from macaw.lowering.net.overlap import overlapped
-from macaw.lowering.net.plan_choice import (
-    PlanTask,
-    best_of_mapping,
-    choice_among,
-    choose_plan,
-    with_product,
-)
+from macaw.lowering.net.plan_choice import PlanTask, choose_plan
 from macaw.lowering.net.symbols import layer_symbols
 from macaw.lowering.net.vector.source import cycles
 from macaw.lowering.operation import Product
@@ -90,12 +83,11 @@ def _first_choices(
                 tasks.setdefault(shape, PlanTask(product.product, config, density))
     if map_all is None or not tasks:
         return {}
-    # More plans of small products fit, so their search takes longer. It comes first, and each
-    # mapping is a task: no process works alone for long at the end.
+    # More plans of small products fit, so their search takes longer. It comes first: no process
+    # works alone for long at the end.
     shapes = sorted(tasks, key=lambda shape: tasks[shape].product.weights.size)
-    searches = [(tasks[shape], mapping) for shape in shapes for mapping in MAPPINGS]
-    parts = iter(map_all(best_of_mapping, searches))
-    return {shape: choice_among(tasks[shape], islice(parts, len(MAPPINGS))) for shape in shapes}
+    choices = map_all(choose_plan, [tasks[shape] for shape in shapes])
+    return dict(zip(shapes, choices, strict=True))
 
 
 def _array_layer(layer: Layer, config: Configuration) -> ProductLayer | None:
@@ -200,7 +192,10 @@ def _plan_of_other(product: Product, plan: ProductPlan) -> ProductPlan | None:
 
     The result is None if the device cannot hold it.
     """
-    plan = with_product(plan, product)
+    if isinstance(product, Convolution) and not isinstance(plan.product, Convolution):
+        assert product.matrix is not None
+        product = product.matrix
+    plan = replace(plan, product=product)
     try:
         plan.check()
     except LowerError:
