@@ -38,12 +38,15 @@ def copy_widths(config: Configuration) -> list[tuple[int, float]]:
     """
     beat, divider = int(config["dma.width"]), int(config["dma.divider"])
     widths = [(beat, float(divider))]
-    for width in (int(config["mem.external_width"]), unit_width(config)):
+    narrow = {int(config["mem.external_width"]), unit_width(config)}
+    if min(narrow) >= beat:
+        return widths
+    for width in narrow:
         if width < beat:
             cycles = ceil(ceil(beat / width) / divider) * divider
             widths.append((width, cycles * width / beat))
     # Without those that never limit a transfer, because another width is narrower and as slow.
-    return [item for item in set(widths) if not any(_slower(other, item) for other in widths)]
+    return [item for item in widths if not any(_slower(other, item) for other in widths)]
 
 
 def _slower(first: tuple[int, float], second: tuple[int, float]) -> bool:
@@ -57,13 +60,16 @@ def moving_cycles(config: Configuration, rows: float, row_bytes: float, *, store
     The transfer copies `rows` rows of `row_bytes` bytes from external memory to a unit, or with
     `stores` from a unit to external memory.
     """
-    pieces = (cycles * _pieces(row_bytes, width) for width, cycles in copy_widths(config))
+    pieces = [cycles * _pieces(row_bytes, width) for width, cycles in copy_widths(config)]
+    least = float(rows * max(pieces))
     # A beat has a place in the dma's buffer from its read to its write.
     beats, buffer = rows * _pieces(row_bytes, int(config["dma.width"])), int(config["dma.buffer"])
+    if beats <= buffer:
+        return least
     latency = config["mem.onchip_latency"] if stores else config["mem.external_latency"] + 1
     full = ceil(beats / buffer) - 1  # how often the dma waits with a full buffer
     own = full * ceil(latency / config["dma.divider"]) + beats - full * buffer  # the dma's cycles
-    return max(rows * max(pieces), float(own * config["dma.divider"]))
+    return max(least, float(own * config["dma.divider"]))
 
 
 def _pieces(size: float, width: int) -> float:
