@@ -195,9 +195,9 @@ class SourceFolders:
         path = Path(source)
         self.read.append(str(path))
         try:
-            text = _decoded(reading.read(path, reading.MOST_SOURCE))
+            text = reading.decode(reading.read(path, reading.MOST_SOURCE))
         except UnicodeDecodeError as error:
-            before = _decoded(error.object[: error.start])
+            before = reading.decode(error.object[: error.start])
             report.at_file(str(source), f"byte {error.start} is not UTF-8 text", before)
             return None
         except reading.UnreadableError as error:
@@ -225,12 +225,4 @@ class SourceFolders:
         The file may have at most `limit` bytes.
         """
         edited = self._text_of(path)
-        return _decoded(files.read(path, limit)) if edited is None else edited
-
-
-def _decoded(data: bytes) -> str:
-    """Return the text of a file without its byte order mark. Raises `UnicodeDecodeError`.
-
-    The codec `utf-8-sig` does not count the mark in the place of a wrong byte.
-    """
-    return data.decode().removeprefix("\ufeff")
+        return reading.decode(files.read(path, limit)) if edited is None else edited

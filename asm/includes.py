@@ -9,6 +9,7 @@ from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.syntax import AlreadyReported, Mistake, Text
 from macaw.asm.text_directive import TextDirective, statement_of
 from macaw.asm.text_stack import MAX_CHARACTERS, Command, TextStack
+from macaw.isa import reading
 
 
 def _include(stack: TextStack, command: Command) -> None:
@@ -33,7 +34,7 @@ def _include(stack: TextStack, command: Command) -> None:
 
 def _report_byte(stack: TextStack, name: str, command: Command, error: UnicodeDecodeError) -> None:
     """Report the byte of the included file `name` that is not UTF-8, at its place in this file."""
-    before = error.object[: error.start].decode("utf-8-sig")
+    before = reading.decode(error.object[: error.start])
     start = before.rfind("\n") + 1
     rest = error.object[error.start :].decode(errors="replace")
     caller = command.caller("included from here")

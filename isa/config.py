@@ -250,9 +250,7 @@ def load(name_or_path: str | Path) -> Configuration:
         raise ConfigError(f"{text}: cannot be read: {error}") from None
     try:
         # Some editors write a byte order mark at the start of a text.
-        return parse(
-            data.decode("utf-8-sig"), re.sub(r"[^A-Za-z0-9_.+-]", "_", path.stem) or "device"
-        )
+        return parse(reading.decode(data), re.sub(r"[^A-Za-z0-9_.+-]", "_", path.stem) or "device")
     except UnicodeDecodeError:
         raise ConfigError(f"{text}: is not UTF-8 text") from None
     except ConfigError as error:

@@ -44,6 +44,14 @@ def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
     return b"".join(pieces)
 
 
+def decode(data: bytes) -> str:
+    """Return the text of a file without its byte order mark. Raises `UnicodeDecodeError`.
+
+    The codec `utf-8-sig` does not count the mark in the place of a wrong byte.
+    """
+    return data.decode().removeprefix("\ufeff")
+
+
 def is_pipe(path: str | os.PathLike[str]) -> bool:
     """Return whether the path is a pipe that `read` accepts. A pipe can be read only once."""
     try:

@@ -143,7 +143,7 @@ def _piped_source(path: FilePath, data: bytes) -> Source:
     from macaw.asm.source import Source
 
     try:
-        text = data.decode().removeprefix("\ufeff")
+        text = reading.decode(data)
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
     return Source(text, os.fspath(path), Path.cwd())

@@ -111,8 +111,10 @@ def _format_file(path: str, *, check: bool, diff: bool) -> bool:
 
 def _decode(data: bytes, name: str) -> str:
     """Return the text of a source. Raises `InputError` if the bytes are not UTF-8 text."""
+    from macaw.isa import reading
+
     try:
-        text = data.decode().removeprefix("\ufeff")
+        text = reading.decode(data)
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is no text in UTF-8: byte {error.start} is wrong") from None
     if "\0" in text:

@@ -244,7 +244,7 @@ def _source(path: Path, open_files: Mapping[Path, OpenFile]) -> Source | None:
     if file is not None:
         return Source(file.source, file.name, file.folder)
     try:
-        text = reading.read(path, reading.MOST_SOURCE).decode("utf-8-sig")
+        text = reading.decode(reading.read(path, reading.MOST_SOURCE))
     except (reading.UnreadableError, UnicodeDecodeError):
         return None
     return Source(text, printable_name(str(path)), path.parent)
