@@ -338,17 +338,16 @@ def _view(context: StatementContext, statement: Statement) -> None:
             raise wrong_operands(statement, syntax)
         dtype, shape, size = typed_shape(context, plain[1], plain[2:])
         context.state.symbols.place_labels(context.area)
-        was_used = name.text in context.scope.borrowed
+        # A view may have the name of another file's label at which it lies, so the check is first.
+        context.check_is_new(name)
         place = context.at_end().value(at.value)
-        if not was_used:  # a view may have the name of another file's label at which it lies
-            context.scope.borrowed.pop(name.text, None)
         if not isinstance(place, Address) or not isinstance(place.area, Area):
             raise Mistake(
                 "the place of a view must be known here",
                 at.value,
                 "name a label of an earlier line, or a distance from it",
             )
-        symbol = context.new_symbol(name)
+        symbol = context.define(name)
         symbol.place(place.area, place.offset, Datum("array", size, dtype, shape))
         symbol.kind = "object"
     context.after_layout(partial(_check_view, place.area, place.offset, size, at.value))

@@ -146,9 +146,17 @@ class StatementContext(ExpressionContext):
 
         Raises `Mistake` if the name is already defined.
         """
+        self.check_is_new(name)
+        return self.define(name)
+
+    def check_is_new(self, name: Name) -> None:
+        """Raise `Mistake` if the name is already defined, or lines use another file's symbol."""
         before = self.scope.clash(name.text)
         if before is not None:
             raise second_definition(name, before, self.scope)
+
+    def define(self, name: Name) -> Definition:
+        """Define a symbol of this file, without a value. `check_is_new` is called before."""
         symbol = Definition(name.text, self.line, name.start, name.end)
         self.scope.define(symbol)
         return symbol
