@@ -21,7 +21,7 @@ from macaw.emu.core_set import CoreSet
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import DeviceError, Fault, Place, Stop
 from macaw.emu.hashing import blake2b
-from macaw.emu.snapshot import Snapshot, copied
+from macaw.emu.snapshot import Snapshot, copy_device
 from macaw.emu.state import Change, State, StateError, StateField
 from macaw.emu.system import System
 from macaw.emu.waits import NEVER
@@ -437,7 +437,7 @@ class Device(System):
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how `pickle` and `copy` copy a device: its state, without functions of callers."""
         machine = self.config, self.engine, self.jitter
-        return copied, (type(self), *machine, self.program, self.snapshot())
+        return copy_device, (type(self), *machine, self.program, self.snapshot())
 
     def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
         """Return the changes since `earlier` as pairs (name, change).

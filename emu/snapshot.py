@@ -29,7 +29,7 @@ class Snapshot:
         return int(self.device["cycle"])
 
 
-def copied(
+def copy_device(
     kind: type[Any],
     config: Mapping[str, Any],
     engine: str,

@@ -18,8 +18,8 @@ class MacawError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how `pickle` and `copy` make a copy: without `__init__`, as classes differ in it."""
-        return _copied, (type(self), self.args), vars(self)
+        return _make_copy, (type(self), self.args), vars(self)
 
 
-def _copied(kind: type[MacawError], arguments: tuple[Any, ...]) -> MacawError:
+def _make_copy(kind: type[MacawError], arguments: tuple[Any, ...]) -> MacawError:
     return kind.__new__(kind, *arguments)
