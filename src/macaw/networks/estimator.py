@@ -89,7 +89,7 @@ def estimate(
     config = api.configuration(device)
     proto = model_files.load(model)
     title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
-    from macaw.lowering.net.assign import assign_what_can_be
+    from macaw.lowering.net.assign import assign_what_can_be, operators_of
     from macaw.lowering.net.report import layer_report
     from macaw.lowering.onnx.pipeline import is_quantised
     from macaw.networks.island_settings import parts_for_samples
@@ -106,7 +106,7 @@ def estimate(
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
     try:
-        operators = {layer.name: layer.operator for layer in reversed(layers.layers)}
+        operators = operators_of(layers)
         layers, network, refusals = assign_what_can_be(layers, config, title, islands)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
@@ -118,7 +118,7 @@ def estimate(
         except LowerError as error:
             raise InputError(str(error), error.hint) from None
     # A rewritten layer may have another operator than the node of the model.
-    operators = {**{layer.name: layer.operator for layer in layers.layers}, **operators}
+    operators = operators_of(layers) | operators
     plans, more, problem = _plans(network, config, operators)
     reports = tuple(layer_report(plan, network.tensors, config) for plan in plans)
     return Estimate(title, config, reports, (*refusals, *more), problem, is_calibrated)

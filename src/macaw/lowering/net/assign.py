@@ -83,7 +83,7 @@ def assign(
     Raises `LowerError` if no core computes a node; the message names the node and the reason.
     """
     rewritten = rewrite(model, config, islands=islands)
-    return _Assigner(rewritten, config, name, _operators(model)).assign()
+    return _Assigner(rewritten, config, name, operators_of(model)).assign()
 
 
 def assign_what_can_be(
@@ -96,7 +96,7 @@ def assign_what_can_be(
     computed it. The third result leaves out refused QuantizeLinear nodes.
     """
     refused: dict[str, LowerError] = {}
-    operators = _operators(model)
+    operators = operators_of(model)
     model = rewrite(model, config, refused, islands)
     assigner = _Assigner(model, config, name, operators)
     refusals = []
@@ -113,7 +113,7 @@ def assign_what_can_be(
     return model, assigner.network((), ()), tuple(refusals)
 
 
-def _operators(model: model_layers.Network) -> dict[str, str]:
+def operators_of(model: model_layers.Network) -> dict[str, str]:
     """Return the operators of a model's layers by name; the rewritten model may have others."""
     # Of layers that share a name, only the first keeps it when the model is rewritten.
     return {layer.name: layer.operator for layer in reversed(model.layers)}
