@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import macaw
-from macaw.isa.config import load
-from macaw.layer_lowering import lower
+from macaw.isa.config import Configuration, load
+from macaw.layer_lowering import Lowering, lower
 from macaw.lowering.choose import choose
 from macaw.lowering.layer_source import layer_source
 from macaw.lowering.operation import Product
@@ -79,6 +79,15 @@ def test_factors_are_counted_in_the_iterations_that_load_them(mapping: str) -> N
     assert abs(error({}, mapping, scales=scales, table=table)) < 0.07
 
 
+def dense_layer(operation: str, device: Configuration) -> Lowering:
+    """Return a convolution, or a product in a mapping, whose weights are all positive."""
+    if operation == "conv2d":
+        weights = np.random.default_rng(1).integers(1, 9, (8, 3, 3, 4)).astype(np.int8)
+        return lower(operation, weights, device=device, image=(12, 12), shift=3)
+    weights = np.abs(WEIGHTS[:, :40]) + np.int8(1)
+    return lower("spmm", weights, device=device, rows=20, mapping=operation)
+
+
 @pytest.mark.few(3)
 @pytest.mark.parametrize("setting", ["pe.divider", "dma.divider"])
 @pytest.mark.parametrize("operation", ["input", "weight", "output", "conv2d"])
@@ -88,15 +97,7 @@ def test_predictions_follow_the_dividers(setting: str, operation: str) -> None:
     Without the divider of the array, predictions are 60% too low. If the latencies of memories are
     multiplied by the divider of the dma, they are up to 90% too high.
     """
-    words: dict[str, Any] = {"device": load("tiny").changed({setting: 4})}
-    if operation == "conv2d":
-        weights = np.random.default_rng(1).integers(1, 9, (8, 3, 3, 4)).astype(np.int8)
-        words |= {"image": (12, 12), "shift": 3}
-    else:
-        weights = np.abs(WEIGHTS[:, :40]) + np.int8(1)
-        words |= {"rows": 20, "mapping": operation}
-        operation = "spmm"
-    found = lower(operation, weights, **words)
+    found = dense_layer(operation, load("tiny").changed({setting: 4}))
     measured = found.measure()
     assert found.cost.cycles == pytest.approx(measured.cycles, rel=0.15)
     assert found.cost.rows == pytest.approx(measured.rows, rel=0.15)
@@ -122,13 +123,5 @@ def test_predictions_follow_the_widths_of_memories(
     Without the widths of banks, predictions are up to 55% too low, without the dma's buffer up to
     70%. If each piece of external memory takes a cycle of the dma, they are up to 140% too high.
     """
-    words: dict[str, Any] = {"device": load("base").changed(settings)}
-    if operation == "conv2d":
-        weights = np.random.default_rng(1).integers(1, 9, (8, 3, 3, 4)).astype(np.int8)
-        words |= {"image": (12, 12), "shift": 3}
-    else:
-        weights = np.abs(WEIGHTS[:, :40]) + np.int8(1)
-        words |= {"rows": 20, "mapping": operation}
-        operation = "spmm"
-    found = lower(operation, weights, **words)
+    found = dense_layer(operation, load("base").changed(settings))
     assert found.cost.cycles == pytest.approx(found.measure().cycles, rel=0.15)
