@@ -183,7 +183,7 @@ class ControlUnit:
             if run["unwritten"]:
                 self.scalar.write_back(run, now)
         for run in list(runs):
-            if run["live"]:
+            if run["live"] and (run["ops"] or run["issue_at"][0] <= now):
                 if not run["looped"]:
                     self.lifecycle.loop_back(run)
                 if run["looped"] and self.lifecycle.is_over(run) and self.scalar.is_idle(run, now):
@@ -198,6 +198,9 @@ class ControlUnit:
             for op in _next_steps(run):
                 next_cycle = min(next_cycle, self._issue(run, op, now))
         for run in runs:
+            if run["live"] and not run["looped"] and not run["ops"]:
+                # The flags of the exe have left out all steps: the loopback takes a cycle.
+                next_cycle = min(next_cycle, max(now + 1, run["issue_at"][0]))
             next_cycle = min(next_cycle, self.scalar.next_event(run, now))
             for op in run["ops"]:
                 if op["state"] == RUNNING and op["end"] + 1 < next_cycle:

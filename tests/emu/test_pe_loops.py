@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from macaw.emu.engines import ENGINES
 from macaw.isa.pe import THEN
 from tests.emu.pe_builder import Unit, int_ones
 from tests.emu.pe_rows import instruction_starts
@@ -277,3 +278,31 @@ def test_a_later_exe_overlaps_a_loop_that_needs_nothing_of_its_own() -> None:
     # mac of buffer 1 is right behind the last mac of buffer 0, which takes 42 cycles: its data are there.
     assert macs[20] - macs[19] == 42
     assert machine.read(other, 8).tolist() == [40] * 8
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_triggered_buffer_without_steps_ends(engine: str) -> None:
+    """An exe without flags skips the st of a triggered buffer, and the chain ends."""
+    unit = Unit()
+    unit.config_packet(0, "ld weights", "ld activations", "mac", then=THEN + 1)
+    unit.config_packet(1, "st base=0", inner=2)
+    data = unit.weights(int_ones(8, 3)), unit.dense([1, 2, 3])
+    out = unit.out(8 * 16, "int32", stride=16, step=4)
+    unit.exe(0, *data)
+    unit.exe(0, *data, out=out, last=1)
+    machine = unit.machine(engine=engine)
+    machine.run()
+    assert machine.read(out, 3).tolist() == [12, 12, 0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_loopback_without_steps_takes_a_cycle(engine: str) -> None:
+    """After an iteration whose instructions are all left out, the loopback takes a cycle."""
+    unit = Unit()
+    unit.config_packet(0, "spu nonsf src=0", "st base=0", inner=2, outer=3)
+    unit.exe(0)
+    machine = unit.machine(engine=engine)
+    machine.run()
+    # Config: 1 + 16 + 4 bytes in cycle 4, instructions in 5 and 6; exe 7, ID 8, FO 9.
+    # Five loopbacks: 10 to 14. The run ends at the start of 15.
+    assert machine.row.counters()["cycles"] == 15 - 4
