@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from macaw.asm.forms.pe.writers import Move, first_alone, move
+from macaw.asm.forms.pe.writers import Move, first_alone, move, stores
 from macaw.isa.codec import decode
 from macaw.isa.pe import CORE, INSTRUCTION_BITS, REDUCTIONS
 from tests.emu.pe_builder import Unit, instruction
@@ -44,12 +44,16 @@ def moves_of(lines: list[str], reduction: int) -> list[Move]:
 
 @pytest.mark.parametrize("seed", range(1))
 def test_the_row_writes_for_whom_the_assembler_says(seed):
-    """If the assembler's rule says that PE 0 alone writes, no other PE writes (seed 000 ¶97)."""
+    """The row writes as often as the assembler says.
+
+    If the assembler's rule says that PE 0 alone writes, no other PE writes (seed 000 ¶97).
+    """
     chance, said, ran = random.Random(seed), 0, 0
     for _ in range(60):
         lines, reduction = lines_of(chance), chance.choice((1, 2))
         shift, last = chance.choice(((0, 1), (0, 1), (1, 1), (1, 0), (0, 0)))
-        first = first_alone(moves_of(lines, reduction), bool(shift), bool(last), unknown=True)
+        moves, flags = moves_of(lines, reduction), (bool(shift), bool(last))
+        first = first_alone(moves, *flags, unknown=True)
         unit = Unit()
         unit.config_packet(0, *lines, reduction=reduction, activation=1)
         matrix = np.full((CLUSTERS * PES, 4), 2)
@@ -64,6 +68,8 @@ def test_the_row_writes_for_whom_the_assembler_says(seed):
         ran += 1
         results = machine.read(out, size // 4).reshape(CLUSTERS, PES, 16)
         written = (results != 0x7F7F7F7F).any(axis=2)
+        counts = (results[:, 0] != 0x7F7F7F7F).sum(axis=1)
+        assert counts.tolist() == [len(stores(moves, *flags))] * CLUSTERS, (lines, shift, last)
         said += first and bool(written.any())
         others = written[:, 1:].any()
         assert not (first and others), (lines, shift, last)

@@ -84,3 +84,30 @@ def test_compression_and_reduction(tmp_path: Path, seed: int) -> None:
     found = run(tmp_path, NORM, {"dense.npy": weights}, x=x)
     wanted = (weights.astype(int) @ x).reshape(2, 4).max(axis=1)
     assert found.outputs["top"].tolist() == wanted.tolist()
+
+
+STREAMED = """
+        .core   pe, row={row}
+w{row}: .sparse "w.npy", clusters=2, pes=4
+        .seq    sums{row}
+          ld    weights
+          ld    activations
+          mac   acc=0
+          mac   acc=1
+          spu   nonsf, src=0, dst=0
+          spu   nonsf, src=1, dst=1
+          st    base=1                          # streamed results are not stored by st
+        .endseq
+        config  ib=0, sums{row}
+        exe     ib=0, shift, last, data=(w{row}, x), out=(y[{at}], stride=4, step=32)
+"""
+
+
+@pytest.mark.once
+def test_all_streamed_results_of_two_rows_are_copied(tmp_path: Path) -> None:
+    """Each row streams two results of each PE into its half of one output."""
+    text = "        .device tiny\n        .input  x, int8, 4\n        .output y, int32, 32\n"
+    text += STREAMED.format(row=0, at="0:16") + STREAMED.format(row=1, at="16:32")
+    w, x = np.arange(32, dtype=np.int8).reshape(8, 4), np.array([1, 2, 3, 4], np.int8)
+    y = run(tmp_path, text, {"w.npy": w}, x=x).outputs["y"]
+    assert y.tolist() == (w.astype(int) @ x).tolist() * 4

@@ -363,11 +363,15 @@ class Exe:
         if sequence is None or sequence.continues:
             return True
         try:
-            flags = codec.decode(CORE, _command(self.context, self.row, self.bound), COMMAND_BITS)
-            has_flag = bool(flags.values["shift"]) or bool(flags.values["last"])
-            return has_flag or stores_early(sequence.queue_moves())
+            return any(self._flags()) or stores_early(sequence.queue_moves())
         except (Mistake, AlreadyReported):  # reported at its own line
             return True
+
+    def _flags(self) -> tuple[bool, bool]:
+        """Return the flags `shift` and `last` of the packet. Raises `Mistake`."""
+        command = _command(self.context, self.row, self.bound)
+        values = codec.decode(CORE, command, COMMAND_BITS).values
+        return bool(values["shift"]), bool(values["last"])
 
     def _first_alone(self, sequence: OpenSequence | None) -> bool:
         """Return whether only PE 0 of each cluster has results to write."""
@@ -375,10 +379,8 @@ class Exe:
             return False
         every = self._sequences.values()
         try:
-            flags = codec.decode(CORE, _command(self.context, self.row, self.bound), COMMAND_BITS)
             unknown = any(one.first for other in every for one in other.queue_moves())
-            shift, last = bool(flags.values["shift"]), bool(flags.values["last"])
-            return first_alone(sequence.queue_moves(), shift, last, unknown)
+            return first_alone(sequence.queue_moves(), *self._flags(), unknown)
         except (
             Mistake,
             AlreadyReported,
@@ -398,14 +400,16 @@ class Exe:
     def _stores(self) -> int | None:
         """Return how often the instruction buffers that the packet runs execute a store.
 
-        Return None if the number is 0 or not known.
+        Return None if the number is not known.
         """
         chain, again = self._chain()
-        counts = [None if one is None else one.stores() for one in chain.values()]
-        known = [count for count in counts if count is not None]
-        if again is not None or len(known) < len(counts):
+        try:
+            flags = self._flags()
+        except Mistake:  # reported at its own line
             return None
-        return sum(known) or None
+        counts = [None if one is None else one.stores(*flags) for one in chain.values()]
+        known = [count for count in counts if count is not None]
+        return sum(known) if known and again is None and len(known) == len(counts) else None
 
     def _chain(self) -> tuple[dict[int, OpenSequence | None], int | None]:
         """Return the instruction buffers that the packet runs, in order, with their sequences.

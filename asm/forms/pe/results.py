@@ -115,7 +115,7 @@ class Results:
         }
         if place.symbol is not None and count:
             self._check_extent(places, place, values, size, writers, stores)
-        if stores is not None:
+        if stores:
             self._warn_of_overlap(context, values, size, writers, stores * count)
         return codec.pack(OUT, values)
 
@@ -204,7 +204,7 @@ class Results:
         first = writers.first * values["stride"]
         start = place.offset - whole.offset
         high = start + last if stores is not None else whole.length
-        self.written_range = (min(start + first, high), high)
+        self.written_range = (0, 0) if stores == 0 else (min(start + first, high), high)
 
 
 def _counted(number: int, noun: str) -> str:

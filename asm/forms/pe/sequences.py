@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import prod
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import wrong_operands
 from macaw.asm.expressions import Address, number
 from macaw.asm.forms.pe.image import RowImage
 from macaw.asm.forms.pe.sequence_members import MEMBERS, MemberValue, check_words, numbers
-from macaw.asm.forms.pe.writers import Move, move
+from macaw.asm.forms.pe.writers import Move, move, stores
 from macaw.asm.layout import Area
 from macaw.asm.operands import BoundOperands, bind, value_of
 from macaw.asm.statement_context import StatementContext
@@ -421,20 +422,20 @@ class OpenSequence:
         ]
         return [one for one in queue_moves if one is not None]
 
-    def stores(self) -> int | None:
-        """Return the number of stores of one run; None if it is not known.
+    def stores(self, shift: bool, last: bool) -> int | None:
+        """Return the number of stores of one run with these flags; None if it is not known.
 
-        The result is the number of st instructions times the number of loop iterations.
+        If results are streamed, steps may change from iteration to iteration which are stored.
         """
-        count = sum("unit" in item.row.writes.split() for item in self._items)
-        for name in _LOOP:
-            value = self._header.get(name)
-            if value is not None:
-                try:
-                    count *= value.value(name, MEMBERS[name].legal)
-                except Mistake:
-                    return None
-        return count
+        loops = {name: self._header[name] for name in _LOOP if name in self._header}
+        try:
+            steps = [_written_target(x)[2] for x in self._records if x.kind is STEP]
+            if shift and last and not {"acc", "src", "dst"}.isdisjoint(steps):
+                return None
+            passes = (value.value(name, MEMBERS[name].legal) for name, value in loops.items())
+            return prod(passes) * len(stores(self.queue_moves(), shift, last))
+        except (Mistake, AlreadyReported):
+            return None
 
 
 class SequenceTable:
@@ -462,9 +463,7 @@ class SequenceTable:
 def _written_target(step: _Record) -> tuple[str, int | None, str]:
     """Return (mnemonic, number, operand) for a target such as `mac[1].base`.
 
-    For `mac.base` the number is None.
-
-    Raises `Mistake`.
+    For `mac.base` the number is None. Raises `Mistake`.
     """
     match step.target:
         case Name(text=text) if "." in text[1:]:

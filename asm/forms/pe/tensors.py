@@ -112,4 +112,5 @@ class Tensors:
 
     def _range(self, tensor: Definition) -> tuple[int, int]:
         ranges = [exe.written_range for exe in self._exes if exe.target is tensor]
-        return min(low for low, _ in ranges), max(high for _, high in ranges)
+        written = [(low, high) for low, high in ranges if low < high] or [(0, 0)]
+        return min(low for low, _ in written), max(high for _, high in written)

@@ -1,4 +1,6 @@
-"""Finds which PEs have results to write: all PEs or, after a reduction, PE 0 of each cluster."""
+"""Finds the stores of a sequence, and which PEs write: all or, after a reduction, PE 0 of each
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -59,13 +61,30 @@ def stores_early(moves: Sequence[Move]) -> bool:
 def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -> bool:
     """Return whether the results that an exe writes are in PE 0 of each cluster only.
 
+    The arguments are those of `stores`.
+    """
+    results = stores(moves, shift, last, unknown)
+    return bool(results) and all(results)
+
+
+def stores(moves: Sequence[Move], shift: bool, last: bool, unknown: bool = False) -> list[bool]:
+    """Return, for each store of an iteration, whether only PE 0 of each cluster has its results.
+
     `moves` are the effects of the sequence's instructions, `shift` and `last` the flags of the exe.
-    Results come from blocks of the output queue. `unknown` is the answer to assume for a block that
-    no earlier instruction of the sequence has written.
+    The flags leave out stores, or add stores of streamed results. Results come from blocks of the
+    output queue. `unknown` is the answer to assume for a block that no earlier instruction of the
+    sequence has written.
     """
     last_mac = max((at for at, one in enumerate(moves) if one.mnemonic == "mac"), default=-1)
     if last_mac >= 0 and not any(one.mnemonic == "spu" for one in moves):
-        return False  # each PE moves its sums out
+        # each PE moves its sums out
+        streams = {one.source for one in moves if one.mnemonic == "mac" and shift and last}
+        written = [
+            at
+            for at, one in enumerate(moves)
+            if one.mnemonic == "st" and (at < last_mac or shift != last)
+        ]
+        return [False] * (len(written) + len(streams))
     first_only: dict[int, bool] = {}  # by block: PE 0 alone holds results there
     line: list[int] = []  # accumulators that wait for a special function
     results: list[bool] = []
@@ -92,7 +111,7 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
                 first_only[one.target] = one.first and not (raw and one.reads)
             if after and shift and last and not _read_later(one.target, moves[at + 1 :]):
                 results.append(first_only[one.target])
-    return bool(results) and all(results)
+    return results
 
 
 def _read_later(block: int, moves: Sequence[Move]) -> bool:
