@@ -22,7 +22,8 @@ def lines_of(chance: random.Random) -> list[str]:
     """A sequence of macs, special functions and stores; some of them end with a fault."""
     lines = ["ld activations", "ld weights"]
     for _ in range(chance.randint(1, 2)):
-        lines.append("mac" + " sfu" * chance.randrange(2))
+        accumulators = chance.choice(((0,), (0,), (0, 1)))
+        lines += [f"mac acc={acc}" + " sfu" * chance.randrange(2) for acc in accumulators]
         for _ in range(chance.randrange(4)):
             name = chance.choice(SPUS)
             source = "" if name.startswith("nonsf") else f" src={chance.randrange(3)}"
@@ -42,7 +43,7 @@ def moves_of(lines: list[str], reduction: int) -> list[Move]:
     return [one for one in moves if one is not None]
 
 
-@pytest.mark.parametrize("seed", range(1))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_row_writes_for_whom_the_assembler_says(seed):
     """The row writes as often as the assembler says.
 

@@ -109,15 +109,24 @@ def stores(moves: Sequence[Move], shift: bool, last: bool, unknown: bool = False
                 first_only[one.target] = first_only.get(one.source, unknown)
             else:
                 first_only[one.target] = one.first and not (raw and one.reads)
-            if after and shift and last and not _read_later(one.target, moves[at + 1 :]):
+            if after and shift and last and not _read_later(one.target, moves[at + 1 :], line):
                 results.append(first_only[one.target])
     return results
 
 
-def _read_later(block: int, moves: Sequence[Move]) -> bool:
-    """Return whether a special function in `moves`, the later instructions, reads `block`.
+def _read_later(block: int, moves: Sequence[Move], line: Sequence[int]) -> bool:
+    """Return whether a special function in `moves`, the instructions after the macs, reads `block`.
 
     `block` is the number of a block of the output queue. If such a function reads it, the array
-    does not write the results in the block to the memory unit.
+    does not write the results in the block to the memory unit. A function reads no block if it
+    works on an accumulator, the next one in `line`.
     """
-    return any(one.reads and one.source == block for one in moves)
+    waiting = list(line)
+    for one in moves:
+        if one.reads and waiting:
+            waiting.pop(0)
+        elif one.reads and one.source == block:
+            return True
+        elif one.mnemonic == "spu" and not one.reads and one.source in waiting:
+            waiting.remove(one.source)
+    return False
