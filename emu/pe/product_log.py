@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.origins import Origin, Source, UnrecordedError
+from macaw.emu.pe.arithmetic import Adder
 
 # Columns of the log. An announcement number follows each address: the factor is the value that was
 # there before this announcement.
@@ -29,9 +30,10 @@ class ProductLog:
     consecutive numbers.
     """
 
-    def __init__(self, item: Callable[[int, int], int]) -> None:
+    def __init__(self, item: Callable[[int, int], int], adder: Adder) -> None:
         # given the number of an announcement and an address: returns the size of the value there
         self.item = item
+        self.adder = adder  # its products are those of the PEs
         self.count = 0
         self.is_partial = False  # whether it does not begin with the run
         self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []  # columns of the log; factors
@@ -111,7 +113,7 @@ class ProductLog:
             memory = None if row[at] < 0 else (row[at], self.item(row[at + 1], row[at]))
             parts.append(Source(name, row[at + 1], memory, value=value))
         number = max(row[WEIGHT + 1], row[ACTIVATION + 1])
-        origin = Origin(
-            number, row[TIME], "mac", row[MAC], "", pair[0] * pair[1], partial(iter, parts)
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = self.adder.product(*np.array(pair)[:, None])[0].item()
+        origin = Origin(number, row[TIME], "mac", row[MAC], "", value, partial(iter, parts))
         return Source("product", number, None, None, origin, origin.value)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from macaw.emu.core import Core
 from macaw.emu.origins import Origin, Origins, Source
+from macaw.emu.pe.arithmetic import Adder
 from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.loads import INDEX_MASK, PLACE_SHIFT
 from macaw.emu.pe.pe_arrays import PeArrays
@@ -69,7 +70,7 @@ class ProvenanceRecords(Origins):
         self.segments: dict[int, list[TakenSegment]] = {}
         # by order of the packet: its address, without the half bit
         self.packets: dict[int, int] = {}
-        self.products = ProductLog(self.item_size)
+        self.products = ProductLog(self.item_size, Adder(self.shape.sum_type, self.shape.overflow))
         # The accumulators of 604 that were cleared since the record began, as in `scalars`.
         self.cleared: set[Key] = set()
         self.output: dict[Key, Origin] = {}

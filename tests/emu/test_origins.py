@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from macaw.emu.origins import Place
+from macaw.emu.pe.arithmetic import Adder
+from macaw.emu.pe.product_log import COLUMNS, ProductLog
 from tests.emu.pe_builder import Unit
 
 
@@ -49,3 +51,11 @@ def test_each_accumulator_is_the_sum_of_its_products(design, flag):
             for part in item.origin.sources():
                 data = machine.device.memory.peek(*part.memory)
                 assert np.frombuffer(data, np.int8)[0] == part.value
+
+
+def test_a_floating_product_is_rounded_as_in_the_mac() -> None:
+    """The value of a product is what the MAC adds: a float32, not a product of Python's floats."""
+    log = ProductLog(lambda number, address: 4, Adder("float32", "fault"))
+    factors = np.array([0.1, 0.3], np.float32)
+    found = log.product([0] * COLUMNS, factors.tolist()).value
+    assert found == float(factors[0] * factors[1]) != 0.1 * 0.3
