@@ -170,7 +170,7 @@ TYPES = Structure(
         ),
         Member("weights", "u8", "element type of the weights; default: pe.element", _OPERAND),
         Member(
-            "activations", "u8", "element type of the activations, and of results of spu", _OPERAND
+            "activations", "u8", "element type of activations and of requantised results", _OPERAND
         ),
         Member("requantise", "u8", "what spu requantise does", Choice(REQUANTISE)),
         Member("reserved_byte", "u8", "zero"),
