@@ -213,7 +213,7 @@ class Places:
         kind, mode = segment.type, segment.mode
         if not kind:
             kind = _type_of(segment, place.datum)
-        if segment.form and kind != "weights" and place.symbol is not None:
+        if segment.form and kind != "weights":
             raise Mistake(f"'{segment.form}' is for weights, not for {kind}", segment.node)
         if not mode:
             mode = "broadcast" if kind in ("activations", "table") else "sliced"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from macaw.asm.expressions import number
 from macaw.asm.operands import check, known_word, unknown_word
 from macaw.asm.statement_context import StatementContext
-from macaw.asm.syntax import AlreadyReported, Mistake, Node
+from macaw.asm.syntax import AlreadyReported, Indexed, Mistake, Name, Node, Phrase, Slice
 from macaw.isa.kinds import Kind
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import SEQUENCE, TYPES
@@ -60,3 +60,22 @@ def numbers(members: Mapping[str, MemberValue]) -> dict[str, int]:
         with value.context.state.report.catching(value.context.line):
             values[name] = value.value(name, MEMBERS[name].legal)
     return values
+
+
+def written_target(context: StatementContext, target: Node) -> tuple[str, int | None, str]:
+    """Return (mnemonic, number, operand) for a target such as `mac[1].base`.
+
+    For `mac.base` the number is None. Raises `Mistake`.
+    """
+    match target:
+        case Name(text=text) if "." in text[1:]:
+            mnemonic, _, operand = text.rpartition(".")
+            return mnemonic, None, operand
+        case Phrase(
+            words=(Indexed(base=Name(text=mnemonic), subscripts=(index,)), Name(text=rest))
+        ):
+            if rest.startswith(".") and not isinstance(index, Slice):
+                return mnemonic, number(index, context), rest[1:]
+    raise Mistake(
+        "an operand of an instruction is needed here", target, "as in mac.base or mac[1].base"
+    )

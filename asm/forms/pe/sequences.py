@@ -7,9 +7,15 @@ from math import prod
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import wrong_operands
-from macaw.asm.expressions import Address, number
+from macaw.asm.expressions import Address
 from macaw.asm.forms.pe.image import RowImage
-from macaw.asm.forms.pe.sequence_members import MEMBERS, MemberValue, check_words, numbers
+from macaw.asm.forms.pe.sequence_members import (
+    MEMBERS,
+    MemberValue,
+    check_words,
+    numbers,
+    written_target,
+)
 from macaw.asm.forms.pe.writers import Move, move, stores
 from macaw.asm.layout import Area
 from macaw.asm.operands import BoundOperands, bind, value_of
@@ -17,13 +23,10 @@ from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum, Definition
 from macaw.asm.syntax import (
     AlreadyReported,
-    Indexed,
     Mistake,
     Name,
     Named,
     Node,
-    Phrase,
-    Slice,
     Statement,
 )
 from macaw.isa import codec
@@ -288,16 +291,21 @@ class OpenSequence:
         if self._then is not None:
             with self._then.context.state.report.catching(self._then.context.line):
                 values["then"] = THEN + self._then.value("ib", _BUFFER)
+        given: set[tuple[str, int, int]] = set()
         return codec.pack(SEQUENCE, values) + b"".join(
-            self._record_bytes(record) for record in self._records
+            self._record_bytes(record, given) for record in self._records
         )
 
-    def _record_bytes(self, record: _Record) -> bytes:
+    def _record_bytes(self, record: _Record, given: set[tuple[str, int, int]]) -> bytes:
+        """Return the bytes of a record, and add its kind and its operand to `given`."""
         if record.kind is TYPES:
             return codec.pack(TYPES, numbers(record.options))
         values, members = {}, {member.name: member for member in record.kind.members}
         with record.context.state.report.catching(record.context.line):
             place, entry = self._target(record)
+            if (record.kind.name, place, entry) in given:
+                raise Mistake(f"this operand has two .{record.kind.name}", record.target)
+            given.add((record.kind.name, place, entry))
             for name, value in record.options.items():
                 values[name] = value.value(name, members[name].legal)
             if record.kind is STRIDE:
@@ -329,7 +337,7 @@ class OpenSequence:
         `mac[1].base` names the operand `base` of the second `mac`. `instruction` is the index of
         this `mac`; `entry` is 0 for base and src, 1 for acc and dst. Raises `Mistake`.
         """
-        mnemonic, turn, operand = _written_target(step)
+        mnemonic, turn, operand = written_target(step.context, step.target)
         places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
         if self.is_incomplete and not 0 <= (turn or 0) < len(places):
             raise AlreadyReported
@@ -429,7 +437,9 @@ class OpenSequence:
         """
         loops = {name: self._header[name] for name in _LOOP if name in self._header}
         try:
-            steps = [_written_target(x)[2] for x in self._records if x.kind is STEP]
+            steps = [
+                written_target(x.context, x.target)[2] for x in self._records if x.kind is STEP
+            ]
             if shift and last and not {"acc", "src", "dst"}.isdisjoint(steps):
                 return None
             passes = (value.value(name, MEMBERS[name].legal) for name, value in loops.items())
@@ -458,25 +468,6 @@ class SequenceTable:
         if not isinstance(value, Address):
             return None
         return self._by_place.get((id(value.area), value.offset))
-
-
-def _written_target(step: _Record) -> tuple[str, int | None, str]:
-    """Return (mnemonic, number, operand) for a target such as `mac[1].base`.
-
-    For `mac.base` the number is None. Raises `Mistake`.
-    """
-    match step.target:
-        case Name(text=text) if "." in text[1:]:
-            mnemonic, _, operand = text.rpartition(".")
-            return mnemonic, None, operand
-        case Phrase(
-            words=(Indexed(base=Name(text=mnemonic), subscripts=(index,)), Name(text=rest))
-        ):
-            if rest.startswith(".") and not isinstance(index, Slice):
-                return mnemonic, number(index, step.context), rest[1:]
-    raise Mistake(
-        "an operand of an instruction is needed here", step.target, "as in mac.base or mac[1].base"
-    )
 
 
 def _instruction(context: StatementContext, item: _Item) -> Callable[[], bytes]:
