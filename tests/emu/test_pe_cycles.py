@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from macaw.isa.pe import PACKET, SEGMENT
-from tests.emu.pe_builder import Machine, Unit, record
-from tests.emu.pe_rows import field_reader, states_after
+from tests.emu.pe_builder import Machine, Unit, int_ones, record
+from tests.emu.pe_rows import field_reader, instruction_starts, states_after
 from tests.emu.toys import HALF, UNIT, toy
 
 LAYER = (
@@ -580,3 +580,15 @@ def test_two_segments_of_weights_in_one_beat_count_together() -> None:
     machine.run()
     assert [machine.read(out, 4).tolist() for out in outs] == [[10] * 4, [7] * 4]
     assert machine.row.counters()["weights_high"] == 13
+
+
+def test_an_ld_starts_in_the_cycle_after_its_first_beat() -> None:
+    """The next instruction, which needs nothing of the ld, starts one cycle later."""
+    unit = Unit({"dist.bus_bytes": 1, "pe.clusters": 1, "pe.pes": 1})
+    unit.config_packet(0, "ld weights", "ld activations", "spu nonsf src=0 dst=0")
+    unit.exe(0, unit.weights(int_ones(1, 3)), unit.dense([1, 2, 3, 4]), last=1)
+    # Config: 1 + 16 + 6 bytes, 4 to 26, last instruction in 27; exe 28, ID 29, FO 30. Weights: 11
+    # beats, 29 to 39; activations: 4 beats, 40 to 43. The ld ends in 44.
+    machine = unit.machine()
+    assert instruction_starts(machine) == [(31, "ld"), (41, "ld"), (42, "spu")]
+    assert machine.row.counters()["cycles"] == 45 - 4
