@@ -14,6 +14,7 @@ from macaw.asm import parser_tables
 from macaw.asm.literals import WORD, unescape, wrap
 from macaw.asm.syntax import (
     BRACKETS,
+    DIGIT_FIRST,
     NO_END,
     Binary,
     Call,
@@ -272,6 +273,7 @@ _HABITS = (
     (re.compile(r"\["), "an address is written 4(sp)"),
 )
 _BAD_NUMBER = lazy_pattern(r"[A-Za-z0-9_.$]+")
+_SETTING = lazy_pattern(r"\s*\.setting\s")
 
 
 def _accepted(error: UnexpectedToken) -> Set[str]:
@@ -344,6 +346,8 @@ def _unreadable(position: int, text: str) -> Mistake:
     if number and (char.isdigit() or char == "."):
         is_label = text[number.end() :].lstrip().startswith(":")
         hint = "a label begins with a letter, '_', '.' or '$'" if is_label else ""
+        if _SETTING.match(text):
+            hint = DIGIT_FIRST
         return Mistake(f"'{number[0]}' is no number", number.span(), hint)
     printed = char if char.isprintable() else f"\\x{ord(char):02x}"
     hint = ""

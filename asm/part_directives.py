@@ -5,7 +5,19 @@ from __future__ import annotations
 from macaw.asm.core_parts import CoreParts
 from macaw.asm.directive import check_count, name_of
 from macaw.asm.statement_context import StatementContext
-from macaw.asm.syntax import Mistake, Name, Node, Omitted, Phrase, Real, Statement, Text, Unary
+from macaw.asm.syntax import (
+    DIGIT_FIRST,
+    LocalLabel,
+    Mistake,
+    Name,
+    Node,
+    Omitted,
+    Phrase,
+    Real,
+    Statement,
+    Text,
+    Unary,
+)
 from macaw.isa import registry
 
 _HINT = ".hint"
@@ -46,12 +58,17 @@ def change_setting(context: StatementContext, statement: Statement) -> None:
 
 
 def _setting_value(context: StatementContext, node: Node) -> bool | int | float | str:
-    """Return the value that a node gives to a setting: a word, a string or a number."""
+    """Return the value that a node gives to a setting: a word, a string or a number.
+
+    Raises `Mistake`.
+    """
     if isinstance(node, Text):
         return node.value.decode("utf-8", "replace")
     if isinstance(node, Name) and context.scope.find(node.text) is None:
         return _TRUTH.get(node.text, node.text)
     text = context.line.text[node.start : node.end]
+    if isinstance(node, LocalLabel):
+        raise Mistake(f"'{text}' is no number", node, DIGIT_FIRST)
     if isinstance(node, Real) or (isinstance(node, Unary) and isinstance(node.operand, Real)):
         return float(text)
     return context.number(node)

@@ -17,6 +17,7 @@ from macaw.isa.lazy_dataclass import dataclass
 DOUBLE_QUOTES = "'a' is one character; write a string in double quotes"
 BRACKETS = "write the value in brackets, as in %hi(value)"
 NO_END = "a string without its end"
+DIGIT_FIRST = "a word that begins with a digit needs quotes"  # of a setting, such as "5b"
 
 
 class Mistake(Exception):
