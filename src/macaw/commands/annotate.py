@@ -102,17 +102,22 @@ def command(
     import json
 
     from macaw import files
+    from macaw.emu.device import Device
+    from macaw.execution import configuration_of
     from macaw.networks.compiler import program_inputs
     from macaw.profiling.annotating import annotate
     from macaw.profiling.annotation import to_json
     from macaw.profiling.annotation_report import print_annotation
     from macaw.profiling.annotation_view import CONTEXT, Choice, of_cores
+    from macaw.profiling.timeline import check_core_names, core_traits
     from macaw.terminal import console
     from macaw.terminal.plain import is_plain
     from macaw.terminal.progress_bar import ProgressBar
 
     outputs = file_names([json_file])
     program = load_program(sources, device, inputs.values(), outputs, "another name", choice=choice)
+    if cores:
+        check_core_names(cores, core_traits(Device(configuration_of(program, device))))
     arrays = program_inputs(sources, files.read_arrays(inputs))
     name = ", ".join(sources) if program.network is None else program.network.name
     with ProgressBar("annotating"):

@@ -16,7 +16,6 @@ from macaw.errors import InputError
 from macaw.execution import configuration_of
 from macaw.input_binding import join_inputs
 from macaw.isa.config import ConfigError, Configuration
-from macaw.phrases import suggestion
 from macaw.profiling import (
     accounting,
     advice,
@@ -197,11 +196,7 @@ class _Profiler:
             )
         self.cores = timeline.core_traits(self.job.machine())
         self.machine = metrics.DeviceSizes.of(config, self.cores)
-        names = dict.fromkeys(x for item in self.cores.values() for x in (item.row, item.name))
-        for core in options.num:
-            if core and core not in names:
-                hint = suggestion(core, names)
-                raise InputError(f"no core is called '{core}'", hint)
+        timeline.check_core_names(filter(None, options.num), self.cores)
         self.register_groups = int(config["trace.groups"])
         self.charged: ChargedRun | None = None
 

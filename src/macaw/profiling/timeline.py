@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from macaw.emu.device import Device
+from macaw.errors import InputError
+from macaw.phrases import suggestion
 from macaw.profiling.model import CoreWait, Interval, Slice, Track
 from macaw.profiling.recording import Record, Wait
 
@@ -54,6 +56,14 @@ def core_traits(device: Device) -> dict[str, CoreTraits]:
         )
         for core in cores
     }
+
+
+def check_core_names(names: Iterable[str], cores: Mapping[str, CoreTraits]) -> None:
+    """Raise `InputError` for a name that is neither one of `cores` nor a row of the timeline."""
+    known = dict.fromkeys(name for core in cores.values() for name in (core.row, core.name))
+    for name in names:
+        if name not in known:
+            raise InputError(f"no core is called '{name}'", suggestion(name, known))
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:

@@ -208,7 +208,8 @@ def test_json(tool: Tool, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--core", "vcc"], "no core is called 'vcc'\nhint: there are cp"),
+        (["--core", "vcc"], "no core is called 'vcc'\nhint: did you mean 'vc'?"),
+        (["--core", "vcc", "--max-cycles", "1"], "no core is called 'vcc'"),  # without a run
         (["--core", "pe"], "pe did nothing in this run\nhint: there are cp"),
         (["--sort", "time"], "'time' is not one of 'run', 'cycles', 'macs', 'bytes'"),
         (["--min-percent", "101"], "101"),
