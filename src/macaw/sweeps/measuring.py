@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,17 +84,37 @@ def measure(subject: Subject, point: Point) -> Outcome:
     return Outcome(point, metrics, files=digests(run.files))
 
 
-def check_metrics(subject: Subject, names: Iterable[str]) -> None:
-    """Raise `InputError` for a name that no metric of the subject can have, on any device.
+def check_metrics(subject: Subject, names: Iterable[str], points: Iterable[Point]) -> None:
+    """Raise `InputError` for a name that no metric of the subject can have at any of the points.
 
-    A point may have other numbers of cores than the subject's own device, but no other kinds.
+    If none of the points has a possible device, the subject's own device counts.
     """
-    names = list(names)
-    known = _possible_metrics(subject) if names else []
-    kinds = {_without_numbers(name) for name in known}
-    for name in names:
-        if _without_numbers(name) not in kinds:
-            raise InputError(f"no point has a metric '{name}'", did_you_mean(name, known))
+    missing, known = [*names], list[str]()
+    for config in _devices(subject, points) if missing else ():
+        known = _possible_metrics(subject, config)
+        missing = [name for name in missing if name not in known]
+        kinds = {_without_numbers(name) for name in known}
+        # Devices of points may have other numbers of cores, but no other kinds.
+        hopeless = [name for name in missing if _without_numbers(name) not in kinds]
+        missing = hopeless or missing
+        if hopeless or not missing:
+            break
+    if missing:
+        raise InputError(f"no point has a metric '{missing[0]}'", did_you_mean(missing[0], known))
+
+
+def _devices(subject: Subject, points: Iterable[Point]) -> Iterator[Configuration]:
+    """Yield the different devices of the points; the subject's own one if there is none."""
+    none = True
+    for settings in dict.fromkeys(point.settings for point in points):
+        try:
+            config = subject.config.changed(dict(settings))
+        except ConfigError:
+            continue
+        none = False
+        yield config
+    if none:
+        yield subject.config
 
 
 def _without_numbers(name: str) -> str:
@@ -102,19 +122,29 @@ def _without_numbers(name: str) -> str:
     return re.sub(r"\[\d+\]", "", name)
 
 
-def _possible_metrics(subject: Subject) -> list[str]:
-    """Return the names of all metrics that the subject may have on its own device."""
-    device = Device(subject.config)
-    counters = [f"{core}.{name}" for core, row in device.counters().items() for name in row]
+def with_zeros(outcome: Outcome, names: Iterable[str]) -> Outcome:
+    """Return the outcome with 0 as the value of each metric in `names` that it does not have."""
+    if outcome.refused:
+        return outcome
+    zeros = {name: 0.0 for name in names if name not in outcome.metrics}
+    return replace(outcome, metrics={**outcome.metrics, **zeros})
+
+
+def _possible_metrics(subject: Subject, config: Configuration) -> list[str]:
+    """Return the names of all metrics that the subject may have on the device `config`."""
+    device = Device(config)
+    counters = {core: tuple(row) for core, row in device.counters().items()}
     names = ["cycles"]
     if isinstance(subject, ProgramSubject):
-        names += ["macs", *counters]
+        names += ["macs", *(f"{core}.{name}" for core, row in counters.items() for name in row)]
     elif isinstance(subject, LoweringSubject):
         names += OF_LOWERINGS
     elif isinstance(subject, GraphSubject):
         names += OF_GRAPHS
+    elif subject.core is not None:
+        names += (f"{subject.core}.{name}" for name in counters[subject.core])
     else:
-        names += [*OF_LAYERS, *(f"{core.table.name}.busy" for core in device.order), *counters]
+        names += [*OF_LAYERS, *(f"{core.table.name}.busy" for core in device.order)]
     if subject.energy is not None:
         names += [ENERGY, *(f"{core.name}.{ENERGY}" for core in device.order)]
     return list(dict.fromkeys(names))

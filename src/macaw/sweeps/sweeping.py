@@ -23,7 +23,7 @@ from macaw.networks import compiler
 from macaw.processes import map_in_processes
 from macaw.profiling.energy_table import load_table
 from macaw.program_folder import find_program
-from macaw.sweeps.measuring import check_metrics, measure
+from macaw.sweeps.measuring import check_metrics, measure, with_zeros
 from macaw.sweeps.point_files import FOLDER, point_path, read_point, write_point
 from macaw.sweeps.points import Outcome, Point, check_axis, points
 from macaw.sweeps.results import Sweep
@@ -92,8 +92,8 @@ def sweep(
     takes more than `max_cycles` is an error.
 
     With `energy`, the file of a table or "" for the default table, each point also has an estimate
-    of its energy in picojoules, from a second run. `metrics` are names of which the function
-    checks, before the first run, that points can have metrics of these names.
+    of its energy in picojoules, from a second run. `metrics` are names of metrics that the result
+    has also if they are 0 at all points; the function checks them before the first run.
 
     A point that cannot run is in the result with its reason (`Outcome.refused`). Raises
     `InputError` for settings and metrics that do not exist, and the errors of `macaw.load` for the
@@ -117,11 +117,11 @@ def sweep(
     if energy is not None:
         load_table(os.fspath(energy))  # reports an error in the table before the first run
         subject = replace(subject, energy=os.fspath(energy))
-    check_metrics(subject, metrics)
+    check_metrics(subject, metrics, chosen)
     results = run_points(
         subject, chosen, workers=jobs, scheduler=scheduler, folder=folder, watch=watch
     )
-    return Sweep(subject.name, tuple(results))
+    return Sweep(subject.name, tuple(with_zeros(outcome, metrics) for outcome in results))
 
 
 def source_subject(

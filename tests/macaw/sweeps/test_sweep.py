@@ -46,7 +46,7 @@ def _all_metrics_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def measured(subject: Subject, point: Point) -> Outcome:
         outcome = measuring.measure(subject, point)
-        measuring.check_metrics(subject, outcome.metrics)
+        measuring.check_metrics(subject, outcome.metrics, [point])
         return outcome
 
     monkeypatch.setattr(sweeping, "measure", measured)
@@ -493,13 +493,15 @@ def test_what_the_command_refuses(
     assert re.search(re.escape(message), done.stderr), done.stderr
 
 
-@pytest.mark.parametrize("metric", ["cycle", "dma.cycles", "pe[0].picojoules", "resident_bytes"])
+@pytest.mark.parametrize(
+    "metric", ["cycle", "dma.cycles", "pe[0].picojoules", "resident_bytes", "pe[9].macs", "pe.macs"]
+)
 def test_an_unknown_metric_is_refused_before_the_first_run(
     layer: Path, metric: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweeping, "measure", lambda subject, point: pytest.fail("a point runs"))
     with pytest.raises(InputError, match=re.escape(f"no point has a metric '{metric}'")):
-        sweep_layer(layer, metrics=["macs", "pe[9].macs", metric])
+        sweep_layer(layer, metrics=["macs", metric])
 
 
 @pytest.mark.parametrize(
