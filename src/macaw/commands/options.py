@@ -357,13 +357,21 @@ def jitter_option(text: str) -> Callable[[Command], Command]:
     return click.option("--jitter", type=click.IntRange(min=0), metavar="SEED", help=text)
 
 
-def _energy_table(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    """Return `value`, the value of --energy, if its ending shows that it is a file of energies.
+_DEFAULT_TABLE = "the default table"  # the value of --energy without a file
 
-    Raises `click.BadParameter` for any other value. Such a value may be a FILE of the command that
-    was meant as its argument: --energy without `=` takes the next word as its value.
+
+def _energy_table(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Return the path of a table of energies, or an empty text for the default table.
+
+    `value` is the value of --energy. Raises `click.BadParameter` unless its ending shows that it is
+    a file of energies. Otherwise it may be a FILE of the command that was meant as its argument:
+    --energy without `=` takes the next word as its value.
     """
-    if value and not value.endswith(".toml"):
+    if value == _DEFAULT_TABLE:
+        return ""
+    if value == "":
+        raise click.BadParameter("the name is empty")
+    if value is not None and not value.endswith(".toml"):
         raise click.BadParameter(
             f"'{value}' is no table, whose name ends with .toml; write --energy after the FILEs"
         )
@@ -379,7 +387,7 @@ def energy_option(text: str) -> Callable[[Command], Command]:
     return click.option(
         "--energy",
         is_flag=False,
-        flag_value="",
+        flag_value=_DEFAULT_TABLE,
         callback=_energy_table,
         metavar="[TABLE.toml]",
         help=text,

@@ -270,6 +270,7 @@ def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
         (["--json", "a", "--html", "./a"], "one file: it cannot hold both"),
         (["--json", "none/p.json"], "cannot write none/p.json"),
         (["--json", ""], "Invalid value for '--json': the name is empty"),
+        (["--energy", ""], "Invalid value for '--energy': the name is empty"),
         (["--against", ""], "Invalid value for '--against': the name is empty"),
         (["--jobs", "2", "--scheduler", "tcp://localhost:1"], "--jobs is for processes here"),
         (["--device", "tinny"], "no device is called 'tinny'"),

@@ -475,6 +475,10 @@ def test_energies_of_lowered_operations(tmp_path: Path) -> None:
             "cannot read no.toml",
         ),
         (
+            ["layer.s", "-i", "x=x.npy", "--set", "dma.width=16", "--energy="],
+            "'--energy': the name is empty",
+        ),
+        (
             ["--lower", "spmm -w x.npy --explain", "--set", "dma.width=16"],
             "--explain of `macaw lower` has no meaning in a sweep",
         ),
