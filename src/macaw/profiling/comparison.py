@@ -52,9 +52,9 @@ def refuse_other_subject(
     missing = [word for word in reasons if word not in allowed]
     if missing:
         text = "; ".join(reasons[word] for word in missing)
-        options = " ".join(f"--allow {word}" for word in missing)
         raise InputError(
-            f"{name} is the profile of another run: {text}", f"{options} compares them all the same"
+            f"{name} is the profile of another run: {text}",
+            f"allow {' and '.join(missing)} to compare them all the same",
         )
 
 

@@ -92,21 +92,22 @@ class ProfileOptions:
             raise InputError(f"no mode is called '{self.mode}', there are {', '.join(MODES)}")
         if self.repeat > 1 and self.jitter is None:
             text = (
-                "--repeat takes the mean of runs that differ, and without jitter all are the same"
+                "'repeat' takes the mean of runs that differ, and without jitter all are the same"
             )
-            raise InputError(text, "--jitter SEED")
+            raise InputError(text, "'jitter' with a seed")
         if self.mode == "mark" and (self.num or self.segments):
-            what = "--num" if self.num else "--segments"
-            raise InputError(
-                f"{what} is for auto mode: in mark mode the program's markers say what is recorded"
-            )
+            what = "num" if self.num else "segments"
+            text = f"'{what}' is for auto mode: in mark mode the markers say what is recorded"
+            raise InputError(text)
         if self.segments is not None and self.num:
-            raise InputError("--segments says how many instructions make a record: leave --num out")
+            raise InputError("'segments' says how many instructions make a record: leave 'num' out")
         if self.shared > 1 and self.segments is None:
-            raise InputError("--shared is for neighbouring segments", "--segments N")
+            raise InputError(
+                "'shared' is for neighbouring segments", "'segments' with their number"
+            )
         comparison.check_allowed(self.allow)
         if self.allow and self.against is None:
-            raise InputError("--allow is for a comparison", "--against OLD.json")
+            raise InputError("'allow' is for a comparison", "'against' with an earlier profile")
         advice.check_goals(self.goals)
         metrics.thresholds(self.thresholds)
 
@@ -166,7 +167,7 @@ def _config(
         if options.groups is not None:
             config = config.changed({"trace.groups": options.groups})
     except ConfigError as error:
-        raise InputError(str(error), "--groups") from None
+        raise InputError(str(error)) from None
     if not config["trace.recording"]:
         raise InputError(
             f"the trace blocks of {config.name} do not record", "trace.recording = true"
@@ -198,6 +199,8 @@ class _Profiler:
         self.machine = metrics.DeviceSizes.of(config, self.cores)
         timeline.check_core_names(filter(None, options.num), self.cores)
         self.register_groups = int(config["trace.groups"])
+        if options.segments is not None:
+            segments.check_segments(options.segments, self.register_groups, options.shared)
         self.charged: ChargedRun | None = None
 
     # Runs
@@ -214,7 +217,6 @@ class _Profiler:
         else:
             plans = [self._recording_job(*self._plan_all(unrecorded))]
         if options.segments is not None and unrecorded is not None:
-            segments.check_segments(options.segments, self.register_groups, options.shared)
             plans += [self._recording_job(*plan) for plan in self._plan_segments(unrecorded)]
         jobs_of_plans = [self._repeat(job, number) for number, job in enumerate(plans)]
         recordings = self._run("recording", [job for each in jobs_of_plans for job in each])

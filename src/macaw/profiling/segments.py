@@ -38,13 +38,13 @@ def check_segments(count: int, groups: int, shared: int) -> None:
     """
     if groups < 2:
         text = "segments need at least 2 register groups: adjacent segments share some, but not all"
-        raise InputError(text, "--groups 2 or more")
+        raise InputError(text, "2 or more groups")
     if not 1 <= shared < groups:
         possible = "1" if groups == 2 else f"1 to {groups - 1}"
         text = f"segments cannot share {shared} of {groups} register groups, only {possible}"
-        raise InputError(text, "--shared, or --groups for more of them")
+        raise InputError(text, "share fewer groups, or take more of them")
     if count < 2:
-        raise InputError(f"{count} segment is nothing to merge", "--segments 2 or more")
+        raise InputError(f"{count} segment is nothing to merge", "2 or more segments")
 
 
 def parameters_of_segments(
@@ -106,7 +106,7 @@ def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Re
             text = (
                 f"segments {number} and {number + 1} of {core} share no record: nothing to move by"
             )
-            raise InputError(text, "fewer --segments, or more --shared groups")
+            raise InputError(text, "take fewer segments, or share more groups")
         offset = fmean(_offset(earlier, later) for earlier, later in pairs)
         offsets.append(offset)
         for record in records:

@@ -150,7 +150,7 @@ def test_against_names_what_is_not_the_same(tool: Tool, layer: Path) -> None:
     assert (refused.returncode, refused.stdout) == (2, "")
     changed = "layer.s was changed, or gives another program for another device; the inputs are"
     assert f"old.json is the profile of another run: {changed}" in refused.stderr
-    assert "--allow program --allow inputs compares them all the same" in refused.stderr
+    assert "allow program and inputs to compare them all the same" in refused.stderr
     found = tool(*options, "--allow", "program", "--allow", "inputs").stdout
     assert "the device is another one: tiny before, base now" in found
     assert "the inputs are others (other values of x), so nothing is called better" in found
@@ -250,16 +250,17 @@ def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
         (["--threshold", "late=x"], "'late=x' is not KEY=NUMBER"),
         (["--threshold", "lat=1"], "no metric with a threshold is called 'lat'"),
         (["--mode", "loud"], "loud"),
-        (["--mode", "mark", "--num", "3"], "--num is for auto mode"),
-        (["--repeat", "2"], "--repeat takes the mean of runs that differ"),
+        (["--mode", "mark", "--num", "3"], "'num' is for auto mode"),
+        (["--repeat", "2"], "'repeat' takes the mean of runs that differ"),
         (["--segments", "1"], "1 segment is nothing to merge"),
+        (["--segments", "1", "--max-cycles", "1"], "1 segment is nothing"),  # without a run
         (["--segments", "3", "--shared", "4"], "segments cannot share 4 of 4"),
         (["--groups", "99"], "trace.groups"),
         (["--item", "3"], "there is no item 3"),
         (["--against", "x.npy"], "x.npy is no JSON"),
         (["--against", "none.json"], "macaw: error: cannot read none.json: No such file"),
         (["--against", "other.json"], "other.json holds no profile"),
-        (["--allow", "program"], "--allow is for a comparison"),
+        (["--allow", "program"], "'allow' is for a comparison"),
         (["--allow", "device"], "'device' is not one of 'program', 'inputs', 'shape'"),
         (["--json", "layer.s"], "layer.s is an input: it is not overwritten"),
         (["--html", "x.npy"], "x.npy is an input: it is not overwritten"),

@@ -359,7 +359,7 @@ def test_another_run_is_refused() -> None:
     head = "old.json is the profile of another run: "
     assert refused(Subject("q", "d", *same)) == (
         f"{head}old.s was changed",
-        "--allow program compares them all the same",
+        "allow program to compare them all the same",
     )
     assert refused(Subject("q", "other device", *same))[0] == (
         f"{head}old.s was changed, or gives another program for another device"
@@ -371,7 +371,7 @@ def test_another_run_is_refused() -> None:
     values = Subject("p", "d", {"x": "2"}, {"x": "int8 4"})
     assert refused(values) == (
         f"{head}the inputs are others (other values of x)",
-        "--allow inputs compares them all the same",
+        "allow inputs to compare them all the same",
     )
     refuse_other_subject(BEFORE, "old.json", values, "old.s", ("inputs",))
     shapes = Subject("q", "d", {"x": "2", "y": "3"}, {"x": "int8 8", "y": "int8 1"})
@@ -380,7 +380,7 @@ def test_another_run_is_refused() -> None:
         f"{head}old.s was changed; the shapes of inputs are others (x: int8 4 before, int8 8 now;"
         " only now y)"
     )
-    assert hint == "--allow program --allow shape compares them all the same"
+    assert hint == "allow program and shape to compare them all the same"
     refuse_other_subject(BEFORE, "old.json", shapes, "old.s", ("program", "shape"))
 
 
