@@ -39,6 +39,8 @@ def roof_table(work: Work) -> Table:
                 "ops/byte", "ceiling")  # fmt: skip
     hidden = len(points) - len(rows)
     note = f"{plural(hidden, 'more point')} not shown" if hidden else ""
+    if not points:
+        note = "no core computed"
     return Table(headings, rows, (0, 1, 6), (7, 2), note)
 
 
@@ -138,7 +140,8 @@ def memory_table(chart: MemoryChart) -> Table:
         numbers = (f"{link.bytes:,}", rate, number_text(link.peak), share, busiest)
         rows.append((link.part, link.name, *numbers))
     headings = ("", "", "bytes", "a cycle", "peak", "share", "busiest bank")
-    return Table(headings, rows, (0, 1), (4, 3))
+    note = "" if rows else "no bytes passed between memories and cores"
+    return Table(headings, rows, (0, 1), (4, 3), note)
 
 
 def row_sentences(chart: MemoryChart) -> Iterator[str]:

@@ -18,7 +18,7 @@ class Table:
 
     `names` has the indices of the columns that contain names; the others contain numbers. `least`
     has the indices of the columns that a narrow screen leaves out, the first one first. `note` is a
-    sentence after the table.
+    sentence after the table. A table without rows is only its note.
     """
 
     headings: Row
@@ -38,6 +38,13 @@ def table_lines(table: Table, width: int | None) -> Iterator[str]:
         if table.note:
             yield table.note
         return
+    if table.rows:
+        yield from _aligned(table, width)
+    if table.note:
+        yield f"{INDENT}{table.note}"
+
+
+def _aligned(table: Table, width: int) -> Iterator[str]:
     cells = zip(table.headings, *table.rows, strict=True)
     widths = [max(map(len, column)) for column in cells]
     shown = list(range(len(widths)))
@@ -50,5 +57,3 @@ def table_lines(table: Table, width: int | None) -> Iterator[str]:
             for x in shown
         )
         yield f"{INDENT}{'  '.join(texts)}".rstrip()
-    if table.note:
-        yield f"{INDENT}{table.note}"

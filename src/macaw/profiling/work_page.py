@@ -62,7 +62,10 @@ def _paragraph(text: str) -> str:
 
 
 def table_html(table: Table) -> str:
-    """Return a table as HTML."""
+    """Return a table as HTML; one without rows is only its note."""
+    note = [_paragraph(table.note)] if table.note else []
+    if not table.rows:
+        return "\n".join(note)
     lines = ['<div class="scroll"><table><thead><tr>']
     for place, heading in enumerate(table.headings):
         lines.append(f'<th scope="col"{_class(table, place)}>{escape(heading)}</th>')
@@ -71,9 +74,7 @@ def table_html(table: Table) -> str:
         cells = (f"<td{_class(table, place)}>{escape(cell)}</td>" for place, cell in enumerate(row))
         lines.append(f"<tr>{''.join(cells)}</tr>")
     lines.append("</tbody></table></div>")
-    if table.note:
-        lines.append(_paragraph(table.note))
-    return "\n".join(lines)
+    return "\n".join([*lines, *note])
 
 
 def _class(table: Table, place: int) -> str:

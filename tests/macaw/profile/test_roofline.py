@@ -193,6 +193,16 @@ def test_more_points_than_letters() -> None:
     assert lines[len(LETTERS) + 1] == "  5 more points not shown"
 
 
+@pytest.mark.parametrize("width", [80, None])
+def test_tables_without_rows_say_so(width: int | None) -> None:
+    program = macaw.assemble(Source(".core cp\nli a7, 93\necall\n", "e.s"))
+    work = work_of(profile(program, {}, ProfileOptions(roofline=True, findings=False)))
+    (line,) = memory_lines(work.memory, width)
+    assert line.strip() == "no bytes passed between memories and cores"
+    (line,) = roofline_lines(Work((), work.memory), width)
+    assert line.strip() == "no core computed"
+
+
 def test_a_run_of_no_cycles() -> None:
     link = Link("units", "unit 0 read", 0, 8.0)
     assert link.share(0) == 0.0

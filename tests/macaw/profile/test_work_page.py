@@ -118,6 +118,10 @@ def test_a_note_follows_its_table() -> None:
     assert not table_html(Table(("a",), [])).endswith("</p>")
 
 
+def test_a_table_without_rows_is_its_note() -> None:
+    assert table_html(Table(("a",), [], note="none")) == "<p>none</p>"
+
+
 @needs_browser
 def test_the_page_in_a_browser(tmp_path: Path) -> None:
     path = tmp_path / "profile.html"
