@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from macaw import api, arguments, execution, files
 from macaw.arguments import check_arguments
+from macaw.asm.diagnostics import AssemblyError, Span
 from macaw.asm.program import Program
 from macaw.asm.source import Source
 from macaw.errors import InputError
@@ -150,7 +153,7 @@ def assemble_lowered(program: SourceFiles, name: str) -> Program:
 
     The source is called `name` with the ending `.s`.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, errors_without_folder(folder):
         write_sources(program, Path(folder) / f"{name}.s")
         assembled = api.assemble(Source(program.source, f"{name}.s", Path(folder)))
         return without_folder(assembled, folder)
@@ -162,11 +165,33 @@ def without_folder(program: Program, folder: str) -> Program:
     Messages about a program from a temporary folder then name files as `write` would write them.
     """
 
-    def rename(name: str) -> str:
-        return name.removeprefix(folder).lstrip(os.sep) if name.startswith(folder) else name
-
+    rename = partial(_without_folder, folder)
     files = tuple(map(rename, program.source_files))
     return replace(program, lines=program.line_table.renamed(rename), source_files=files)
+
+
+@contextmanager
+def errors_without_folder(folder: str) -> Iterator[None]:
+    """Let an `AssemblyError` name source files as `without_folder` does."""
+
+    def rename(span: Span) -> Span:
+        return replace(span, file=_without_folder(folder, span.file))
+
+    try:
+        yield
+    except AssemblyError as error:
+        raise AssemblyError(
+            replace(
+                item,
+                span=rename(item.span),
+                chain=tuple(replace(link, span=rename(link.span)) for link in item.chain),
+            )
+            for item in error.diagnostics
+        ) from None
+
+
+def _without_folder(folder: str, name: str) -> str:
+    return name.removeprefix(folder).lstrip(os.sep) if name.startswith(folder) else name
 
 
 @dataclass(frozen=True)

@@ -376,3 +376,12 @@ def test_what_is_not_there_is_named(tmp_path):
     (tmp_path / "net.json").write_text("{")
     with pytest.raises(macaw.InputError, match="is no JSON"):
         macaw.load_network(tmp_path)
+
+
+def test_errors_of_a_network_name_no_temporary_file() -> None:
+    builder = ModelBuilder(3, (1, 1100))
+    builder.gemm("classes", 1000)
+    small = load("tiny").changed({"mem.external_bytes": 1 << 20})
+    network = macaw.compile(builder.model(), device=small)
+    with pytest.raises(macaw.AssemblyError, match=r"^classes_Gemm\.s:\d+:\d+: error: \.data grows"):
+        _ = network.program

@@ -24,7 +24,7 @@ from macaw.errors import InputError
 from macaw.input_binding import join_inputs, shape_text
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
-from macaw.layer_lowering import without_folder, write_sources
+from macaw.layer_lowering import errors_without_folder, without_folder, write_sources
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.net.assign import Assignment
 from macaw.lowering.net.edge import Edge
@@ -172,7 +172,7 @@ class CompiledNetwork:
         """The assembled program. Raises the errors of `macaw.load`."""
         if self.folder is not None:
             return api.load(*(self.folder / name for name in self.sources))
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, errors_without_folder(folder):
             self.write(folder)
             program = api.load(*(Path(folder) / name for name in self.sources))
             return without_folder(program, folder)
