@@ -150,6 +150,28 @@ def test_statistics_of_a_typed_range(
 
 
 @needs_browser
+def test_fields_show_the_range_after_a_number_that_does_not_fit(
+    page: OpenedProfile, plain: dict[str, Any]
+) -> None:
+    """Also while the field still has the focus."""
+
+    def typed(field: str, text: str) -> list[int]:
+        page.type(field, text)
+        page.page.key("Enter")
+        edges = [f"document.getElementById('range-{edge}').value" for edge in ("begin", "end")]
+        return [int(page.run(edge)) for edge in edges]
+
+    last = plain["earlier"]["cycles"]  # the axis is as long as the longer run
+    page.click("#range-view")
+    assert typed("#range-end", "200") == [0, 200]
+    assert typed("#range-begin", "300") == [300, 301]
+    assert typed("#range-end", "50") == [49, 50]
+    assert typed("#range-end", str(10 * last)) == [49, last]
+    assert typed("#range-begin", "") == [49, last]
+    assert typed("#range-begin", str(10 * last)) == [last - 1, last]
+
+
+@needs_browser
 def test_statistics_of_the_view(page: OpenedProfile, plain: dict[str, Any]) -> None:
     page.page.key("+")
     page.page.key("ArrowRight")

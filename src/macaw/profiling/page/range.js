@@ -138,14 +138,18 @@ function named(id, title, node) {
 }
 const lineText = (record) => (text(records.place[record]) ? `${text(records.place[record])}: ` : "") + (text(records.name[record]) || "instructions without a name");
 
+/** Take a typed edge of the range. If the range would be empty, its other edge moves, too. */
+function takeField(name) {
+  const [begin, end] = rangeOrView(), isNumber = rangeFields[name].value !== "", cycle = Number(rangeFields[name].value);
+  if (isNumber && name === "begin") setRange(cycle, Math.max(end, cycle + 1));
+  else if (isNumber) setRange(Math.min(begin, cycle - 1), cycle);
+  [rangeFields.begin.value, rangeFields.end.value] = rangeOrView();
+}
+
 function addRange() {
   watchers.push(showStatistics);
   for (const chart of charts) selecting(chart.canvas, chart === charts[0]);
-  const typed = () => {
-    const [begin, end] = [rangeFields.begin, rangeFields.end].map((field) => Number(field.value));
-    if (end > begin) setRange(begin, end);
-  };
-  for (const field of Object.values(rangeFields)) field.addEventListener("change", typed);
+  for (const [name, field] of Object.entries(rangeFields)) field.addEventListener("change", () => takeField(name));
   document.getElementById("range-view").addEventListener("click", () => setRange(...view));
   document.getElementById("range-zoom").addEventListener("click", () => { if (range) show(...range); });
   document.getElementById("range-clear").addEventListener("click", clearRange);
