@@ -136,7 +136,7 @@ def command(
     if not settings:
         raise click.UsageError(f"--set says what differs, for example {EXAMPLE}", ctx)
     swept = _axes([axis(text) for text in settings], ctx)
-    front = [name.strip() for name in pareto.split(",")] if pareto else []
+    front = [name.strip() for name in pareto.split(",")] if pareto is not None else []
     with ProgressBar("sweeping") as bar:
 
         def watch(done: int, total: int) -> None:

@@ -66,7 +66,9 @@ def table(
         lines.append(f"{plural(len(cells) - limit, 'more point')} not shown")
     lines += _refused_lines(sweep)
     if any(marks[:limit]):
-        lines.append(f"{FRONT} no other point is as good in all of: {', '.join(front)}")
+        lines.append(
+            f"{FRONT} no other point is better in one and worse in none of: {', '.join(front)}"
+        )
     return "\n".join([*lines, _summary(sweep)])
 
 

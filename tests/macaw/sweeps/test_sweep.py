@@ -513,6 +513,7 @@ def test_an_unknown_metric_is_refused_before_the_first_run(
     [
         (["--pareto", "cycles,mac"], "no point has a metric 'mac'\nhint: did you mean 'macs'?"),
         (["--metric", "dma.width"], "dma.width is a setting"),
+        (["--pareto", ""], "no point has a metric ''"),
         (["--pareto", "pe.element"], "the values of pe.element are no numbers"),
     ],
 )

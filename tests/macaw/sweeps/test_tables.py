@@ -57,7 +57,7 @@ def test_columns_lines_and_front_that_were_asked_for() -> None:
         '        4      "int8"                6     1,000 1,003  *',
         "1 more point not shown",
     ]
-    assert "* no other point is as good in all of: dma.width, cycles" in text
+    assert "* no other point is better in one and worse in none of: dma.width, cycles" in text
     assert "* no other" not in tables.table(SWEEP, front=["cycles"], limit=1)  # shows no star
     assert "not shown" not in tables.table(SWEEP, limit=2)
     assert len(tables.table(SWEEP, limit=0).splitlines()) == 5
