@@ -75,7 +75,7 @@ class ProfileOptions:
     thresholds: Mapping[str, float] = field(default_factory=dict)  # by metric, in place of defaults
     guide: bool = False  # also say the next step of the optimisation loop
     against: Profile | None = None  # the earlier profile to compare with
-    against_name: str = ""  # its file
+    against_name: str = "the earlier profile"  # its file
     max_cycles: int | None = None  # a run that takes longer is an error; None: no limit
     item: int = 0  # index on the batch axis
     causes: bool = False  # also account for the cycles of each core
@@ -388,7 +388,7 @@ class _Profiler:
         slices = [item for track in timeline.core_tracks(tracks) for item in track.slices]
         if options.mode == "mark" and not slices:
             text = "no instruction was recorded: the program reached no marker, or only empty pairs"
-            hint = "bracket instructions with trace_begin and trace_end, or leave --mode mark out"
+            hint = "bracket instructions with trace_begin and trace_end, or record in auto mode"
             raise ProfileError(text, hint)
         groups = metrics.measure_slices(
             sorted(slices, key=lambda x: -x.busy), self.machine, self.limits

@@ -364,6 +364,14 @@ def test_options_that_do_not_fit(options: ProfileOptions, message: str) -> None:
         profile(copies(1), {}, options)
 
 
+def test_an_earlier_profile_needs_no_name() -> None:
+    options = ProfileOptions(against=profile(copies(1), {}), findings=False)
+    with pytest.raises(InputError, match=r"^the earlier profile is the profile of another run"):
+        profile(copies(2), {}, options)
+    found = profile(copies(2), {}, replace(options, allow=("program",)))
+    assert found.against == "the earlier profile"
+
+
 def test_each_option_has_a_kind() -> None:
     assert list(KINDS) == [field.name for field in fields(ProfileOptions)]
 
