@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MEMORY = "mem"
 DEVICE = "device"
+PC = "pc"
 FOCUSED = "$"  # before a name: a member of the focus, even if a symbol has the same name
 
 Resolution = tuple[Access, Sequence[Node]]  # an access, and the nodes of its subscripts
@@ -112,6 +113,11 @@ class NameResolver:
 
     def _access(self, path: Path) -> Resolution:
         name, steps = path.head.text, path.steps
+        if not name:
+            whole = ".".join(["", *(step for step in steps if isinstance(step, str))])
+            raise Mistake(f"nothing is called '{whole}'{self._near(whole)}", path)
+        if "" in steps:
+            raise Mistake("a name is needed after '.'", path)
         if name.startswith(FOCUSED):
             return self._with_dollar(name.removeprefix(FOCUSED), steps)
         if name == MEMORY:
@@ -178,9 +184,23 @@ class NameResolver:
             return access, ()
         if steps or name in self._of_focus():
             return self._focus_member(name, steps)
+        if name == PC:
+            return self._next_address(), ()
         stopped = self.device.stopped
         exit_code = None if stopped is None else stopped.exit_code
         return variable_access(self.user_values, name, {"_exitcode": exit_code}), ()
+
+    def _next_address(self) -> Access:
+        """Return the access to `$pc` of a core that has no register of this name."""
+        core = self.device.cores[self.focus[0].core]
+        self.uses_focus = True
+
+        def read() -> int:
+            if core.next_address is None:
+                raise AccessError(f"{core.name} is idle: it has no next instruction")
+            return core.next_address
+
+        return Access(f"${PC}", read, None, frozenset({core.name}))
 
     def _hint_for_c(self) -> str:
         """Return a hint for an unknown name, which may be a variable of C; empty without C code.

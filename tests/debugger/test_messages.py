@@ -352,3 +352,17 @@ def test_a_register_has_its_sign_also_if_its_core_gives_no_list_of_values(monkey
     assert printed(debug, "print s0 * 2") == "s0 * 2 = -10"
     printed(debug, "set s0 = 0x7fffffff")
     assert printed(debug, "print s0") == "s0 = 2147483647"
+
+
+def test_pc_is_the_next_instruction_of_a_core_without_a_register_pc():
+    debug = session("pe")
+    debug.set_focus("pe[0]")
+    assert errors(debug, "x/i $pc") == "pe[0] is idle: it has no next instruction"
+    debug.catch("exe")
+    stop = debug.cont()
+    debug.set_focus("pe[0]")
+    address = debug.core.next_address
+    assert stop.reason == "event"
+    assert debug.read("$pc") == address
+    assert f"=>  {address:#010x}" in printed(debug, "x/i $pc")
+    assert errors(debug, "set $pc = 4") == "$pc is nothing that can be set"
