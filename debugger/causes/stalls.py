@@ -138,6 +138,8 @@ class _Builder:
             has_run = item.part or core.start_count or core.retired
             return StallNode(name, ENDED if has_run else IDLE, where=where, by=by, note=item.note)
         if not item.on:
+            if until is not None and until <= self.debuggee.device.cycle:
+                until = None  # it continues in the present cycle
             return StallNode(name, BUSY, until=until, where=where, by=by, note=item.note)
         since = item.since if item.since < NEVER else None
         causes: tuple[StallNode, ...] = ()

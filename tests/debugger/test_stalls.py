@@ -13,7 +13,7 @@ from macaw.debugger.commands.text import answer_text
 from macaw.debugger.frame_builder import FrameBuilder
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
-from tests.debugger.running import place_of
+from tests.debugger.running import place_of, printed
 
 pytestmark = pytest.mark.once
 
@@ -278,7 +278,7 @@ def test_the_panel_has_few_words_for_each_end(source, texts):
     text = [x for _, x, _, _ in rows(found, run.device.cycle)]
     assert all(any(x.startswith(wanted) for x in text) for wanted in texts)
     assert tuple(rows(session("hello").why_stalled(), 0)) == (
-        ("cp", "is busy, until 0, hello.s:4", 0, False),
+        ("cp", "is busy, hello.s:4", 0, False),
     )
 
 
@@ -296,3 +296,10 @@ def test_who_goes_on_in_the_next_cycle_has_no_cause():
     (tree,) = found.trees
     assert (tree.state, tree.until, tree.causes) == ("waits", cp.time, ())
     assert found.causes == (f"cp continues at cycle {cp.time:,}",)
+
+
+def test_a_core_that_continues_in_this_cycle_is_busy_until_no_cycle():
+    run = of_source(".core cp\n_start: div a0, a1, a2\nebreak\n")
+    assert printed(run, "why-stalled").splitlines() == [
+        "cp is busy at 0x00010000 <_start> test.s:2", "cause: cp is busy",
+    ]  # fmt: skip
