@@ -2,10 +2,16 @@
 
 import json
 import re
+import shutil
+import subprocess
+
+import pytest
 
 from macaw.debugger.dap.launch import read_launch
 from tests.editors.view import ROOT
 
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="node is missing")
 FOLDER = ROOT / "editors" / "vscode"
 CONTRIBUTES = json.loads((FOLDER / "package.json").read_text("utf-8"))["contributes"]
 SCRIPTS = "".join(path.read_text("utf-8") for path in sorted((FOLDER / "src").glob("*.js")))
@@ -89,3 +95,61 @@ def test_the_pictures_of_the_page_are_small():
         assert data.startswith(b"\x89PNG")
         assert len(data) < 150_000
         assert f'"{name}"' in script
+
+
+def shown(file, language="macaw"):
+    """What the extension gives VS Code for a file: its launch, its words under the mouse."""
+    script = ROOT / "tests" / "editors" / "fake_vscode.mjs"
+    done = subprocess.run([str(NODE), script, file, language], check=True, capture_output=True)
+    return json.loads(done.stdout)
+
+
+@needs_node
+@pytest.mark.may_skip_in_ci  # CI installs no node
+def test_f5_debugs_the_folder_only_for_files_of_its_golden_toml(tmp_path):
+    files = {
+        "golden.toml": "# source = 'other.s'\nsource = [\n  'b.s', # 'other.s'\n]\n",
+        "b.s": '.core cp\n  .include "c.inc"\n',
+        "c.inc": '.include "d.s"\n',
+        "d.s": "_start: ebreak\n",
+        "other.s": ".core cp\n_start: ebreak\n.input x, int8, 4\n",
+        "x.npy": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    common = {
+        "type": "macaw", "request": "launch", "cwd": str(tmp_path), "stopOnEntry": True,
+        "stopOnExit": True,
+    }  # fmt: skip
+    for name in ("b.s", "d.s"):
+        expected = {**common, "name": name, "program": str(tmp_path)}
+        assert shown(tmp_path / name)["launch"] == expected
+    other = {"program": str(tmp_path / "other.s"), "inputs": {"x": str(tmp_path / "x.npy")}}
+    assert shown(tmp_path / "other.s")["launch"] == {**common, "name": "other.s", **other}
+    (tmp_path / "golden.toml").write_text('source = "app.elf"\n')  # sources may be part of it
+    assert shown(tmp_path / "other.s")["launch"]["program"] == str(tmp_path)
+
+
+@needs_node
+@pytest.mark.may_skip_in_ci  # as above
+def test_f5_in_a_file_of_c_says_what_is_missing(tmp_path):
+    (tmp_path / "a.c").write_text("int main(void) { return 0; }\n")
+    found = shown(tmp_path / "a.c", "c")
+    assert found["launch"] is None
+    assert "name the program in a launch configuration" in found["messages"][0]
+
+
+@needs_node
+@pytest.mark.may_skip_in_ci  # as above
+def test_words_under_the_mouse_are_no_parts_of_numbers(tmp_path):
+    lines = {
+        "b: bnez a0, 1b": ["b", "bnez", "a0"],
+        "li a0, 0x10 + 0b1": ["li", "a0"],
+        "addi \\x, a0, %lo(y)  # s0": ["addi", "a0", "y"],
+        "lw a1, .L1(a0)": ["lw", "a1", ".L1", "a0"],
+        "li a1, '#' + s0": ["li", "a1", "s0"],
+        'la "a1", y[1, 4].u8': ["la", "y[1, 4].u8"],
+    }
+    (tmp_path / "a.s").write_text("\n".join(lines))
+    rows = shown(tmp_path / "a.s")["hovers"]
+    assert [list(dict.fromkeys(filter(None, row))) for row in rows] == list(lines.values())

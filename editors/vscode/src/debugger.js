@@ -41,13 +41,49 @@ function inputsBeside(document) {
   return inputs;
 }
 
-// The program of a file: its folder, if a golden.toml there says what belongs together.
+function textOf(file) {
+  try {
+    return fs.readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+// The sources that the golden.toml of a folder names; undefined without such a file.
+function goldenSources(folder) {
+  const file = path.join(folder, "golden.toml");
+  if (!fs.existsSync(file)) {
+    return undefined;
+  }
+  const [, value] = textOf(file).match(/^[ \t]*source[ \t]*=[ \t]*(\[[^\]]*\]|.*)/m) ?? ["", ""];
+  const names = value.replace(/#.*/g, "").matchAll(/"([^"]*)"|'([^']*)'/g);
+  return Array.from(names, ([, first, second]) => path.resolve(folder, first ?? second));
+}
+
+// Whether a source is a file, or includes it, also by other sources.
+function reaches(source, file, folder, seen = new Set()) {
+  if (source === file || seen.has(source)) {
+    return source === file;
+  }
+  seen.add(source);
+  const names = textOf(source).matchAll(/^[^#"\n]*\.include[ \t]+"([^"\n]+)"/gm);
+  return Array.from(names).some(([, name]) =>
+    [path.dirname(source), folder].some((base) =>
+      reaches(path.resolve(base, name), file, folder, seen)
+    )
+  );
+}
+
+// The program of a file: its folder, if the golden.toml there names the file, a source that
+// includes it, or an executable.
 function programOf(document) {
-  const folder = path.dirname(document.uri.fsPath);
-  const isFolder = fs.existsSync(path.join(folder, "golden.toml"));
-  return isFolder
-    ? { program: folder }
-    : { program: document.uri.fsPath, inputs: inputsBeside(document) };
+  const file = document.uri.fsPath;
+  const folder = path.dirname(file);
+  const isSource = (name) => /\.(s|asm|inc)$/i.test(name);
+  const isFolder = goldenSources(folder)?.some(
+    (source) => !isSource(source) || reaches(source, file, folder)
+  );
+  return isFolder ? { program: folder } : { program: file, inputs: inputsBeside(document) };
 }
 
 const launch = { type: "macaw", request: "launch" };
@@ -59,7 +95,11 @@ const provider = {
     if (!given.type && !given.request && !given.name) {
       const document = vscode.window.activeTextEditor?.document;
       if (document?.languageId !== "macaw") {
-        return undefined;
+        vscode.window.showErrorMessage(
+          "Macaw: F5 debugs the Macaw source in the editor. For anything else, such as an " +
+            "executable of C, name the program in a launch configuration."
+        );
+        return null; // opens launch.json
       }
       const name = path.basename(document.uri.fsPath);
       configuration = {
@@ -77,14 +117,15 @@ const provider = {
   },
 };
 
-// Names and elements under the mouse: `s0`, `y`, `pe[0].retired`, `hidden[1, 4]`; nothing in comments.
-const NAME = /[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*|\[[^\[\]\n]*\])*/;
+// Names and elements under the mouse: `s0`, `y`, `pe[0].retired`, `hidden[1, 4]`; nothing in
+// comments, and no part of a number (`1b`, `0x10`), of an argument (`\\x`) or of a function (`%lo`).
+const NAME = /(?<![\w.$%\\])\.?[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*|\[[^\[\]\n]*\])*/;
 
 const hovers = {
   provideEvaluatableExpression(document, position) {
     const range = document.getWordRangeAtPosition(position, NAME);
     const before = document.lineAt(position.line).text.slice(0, position.character);
-    const isCode = !/#|\/\/|"[^"]*$/.test(before.replace(/"[^"]*"/g, ""));
+    const isCode = !/#|\/\/|"[^"]*$/.test(before.replace(/"[^"]*"|'(?:\\.|[^\\])'?/g, ""));
     return range && isCode ? new vscode.EvaluatableExpression(range) : undefined;
   },
 };
