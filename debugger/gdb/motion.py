@@ -95,8 +95,10 @@ class Motion:
         """
         self._is_alone = all(action.thread not in (ALL, ANY) for action in actions)
         steps = [action for action in actions if action.kind != "c"]
+        # For `stepi 10`, gdb goes on after the end of the program, which is printed once.
+        is_over = self.session.last_stop.reason in ENDS and not self._is_alone
         if not steps:
-            return self._after(self.session.cont())
+            return self._after(self.session.cont(), is_over=is_over)
         action = steps[0]
         thread = self.thread if action.thread in (ALL, ANY) else action.thread
         with self.session.focused(self.machine.name(thread)):
@@ -104,7 +106,7 @@ class Motion:
                 stop = self.session.step_range(action.begin, action.end)
             else:
                 stop = self.session.stepi(only=True)
-        return self._after(stop)
+        return self._after(stop, is_over=is_over)
 
     def go_back(self, thread: int, is_step: bool) -> str:
         """Go back by one instruction of a thread if `is_step`, else to the last stop at a point.
@@ -122,9 +124,9 @@ class Motion:
 
     # Stops
 
-    def _after(self, stop: StopRecord, is_back: bool = False) -> str:
+    def _after(self, stop: StopRecord, is_back: bool = False, is_over: bool = False) -> str:
         found = self.points.point_hit(stop)
-        text = self._words(stop, found)
+        text = "" if is_over and stop.reason in ENDS else self._words(stop, found)
         if self._execute_commands(stop, text):
             stop, text = self.session.last_stop, ""
             found = self.points.point_hit(stop)

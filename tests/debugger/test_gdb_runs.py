@@ -32,7 +32,7 @@ from macaw.debugging import debug as debug_api
 from macaw.execution import configuration_of
 from tests.debugger.gdb_client import GDB, gdb, target_of
 from tests.debugger.programs import PROGRAMS, loaded, of_source, session
-from tests.debugger.sources import VERY_LONG_LOOP
+from tests.debugger.sources import HELLO, VERY_LONG_LOOP
 
 pytestmark = pytest.mark.once
 
@@ -305,3 +305,13 @@ if __name__ == "__main__":
     for name in sys.argv[1:] or SCRIPTS:
         with tempfile.TemporaryDirectory() as place:
             (RUNS / f"{name}.txt").write_text(printed(name, Path(place)), "utf-8")
+
+
+@needs_gdb
+def test_the_end_of_the_program_is_printed_once(tmp_path):
+    debug = of_source(HELLO)
+    elf = tmp_path / "hello.elf"
+    api.save(debug.program, elf)
+    lines = gdb(elf, debug, ["continue", "stepi 5", "reverse-stepi", "stepi 3"], tmp_path)
+    assert sum(line.startswith("exit with code 3") for line in lines) == 2
+    assert sum(line.startswith("No more reverse-execution history") for line in lines) > 2
