@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], object]  # is called with lines about the program while it is loaded
 Load = Callable[[Launch, Say], "Interpreter"]
-MOVES = (
-    "configurationDone", "continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue",
-    "goto", "restart", "evaluate",
-)  # fmt: skip
+RUNS = ("continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "goto")
+MOVES = ("configurationDone", *RUNS, "restart", "evaluate")
 ENDINGS = ("disconnect", "terminate", "restart")  # requests that first end the present run
 CHANGES = ("setVariable", "setExpression", "writeMemory")
 # reasons of stops for which one line is not enough
@@ -58,6 +56,7 @@ class Adapter:
         self._client: Mapping[str, Any] | None = None  # the arguments of `initialize`
         self._running_threads: set[str] = set()
         self._has_left = self._is_configured = self._has_run = False
+        self._is_over = False  # whether the editor knows that the program has ended
         self._lock = threading.Lock()  # protects the next four attributes, which both threads use
         self._moves = 0  # number of requests of `MOVES` that are not completed
         self._can_resume = False  # whether the present run may be interrupted for other requests
@@ -154,6 +153,8 @@ class Adapter:
             raise RequestError(f"no program is loaded for {command[:80]}: launch comes first")
         if command not in target.requests:
             raise RequestError(f"there is no request '{command[:80]}'")
+        if self._is_over and command in RUNS:
+            raise RequestError("the program has ended: restart runs it again")
         return target.answer(command, arguments)
 
     def _after(self, command: str) -> None:
@@ -245,6 +246,7 @@ class Adapter:
             row = self._breakpoints.record(point)
             self.connection.notify("breakpoint", {"reason": "changed", "breakpoint": row})
         target, launch = self._loaded()
+        self._is_over = False
         # Without this event VS Code would still show the reason of the earlier stop.
         body = {"threadId": target.threads.stopped_thread(), "allThreadsContinued": True}
         self.connection.notify("continued", body)
@@ -355,9 +357,13 @@ class Adapter:
         else:
             hits = self._breakpoints.points_hit(stop)
             body = stopped_body(stop, target.threads.stopped_thread(), hits, run.reason)
+            self._is_over = False
             self.connection.notify("stopped", body)
 
     def _end_program(self, code: int) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
         self.connection.notify("exited", {"exitCode": code})
         self.connection.notify("terminated")
 

@@ -408,3 +408,23 @@ def test_a_message_about_an_item_names_no_option(client, write):
     client.request("initialize", adapterID="macaw")
     problem = "no input has a batch axis to choose an item from (leave the item out)"
     assert refused(client, "launch", program=str(write(HELLO)), item=5) == problem
+
+
+def test_a_program_that_has_ended_ends_once(client, write):
+    client.launch(write(HELLO))
+    client.request("configurationDone")
+    client.event("terminated")
+    for command in ("continue", "next", "stepBack", "reverseContinue"):
+        message = refused(client, command, threadId=1)
+        assert message == "the program has ended: restart runs it again"
+    assert client.say("continue").startswith("exit with code 3 at cycle ")
+    client.request("threads")
+    assert [x["event"] for x in client.events if x["event"] in ("exited", "terminated")] == [
+        "exited"
+    ]
+    client.say("goto 0")
+    assert client.event("stopped")["reason"] == "step"
+    client.request("continue", threadId=1)
+    client.event("terminated")
+    client.request("restart")
+    client.event("terminated")
