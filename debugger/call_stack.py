@@ -52,7 +52,11 @@ def call_addresses(debuggee: Debuggee, core: Core) -> list[int]:
     if stack is None:
         return addresses
     way = _way_out(code, here)
-    if link is not None and _is_link(code, link, here, way) and _follows_call(code, link, here):
+    # A function may jump to another one in place of a call and a return (a tail call): then no call
+    # of the present function is before `link`.
+    is_shown = _returns_by_link(code, here) or (way is not None and way.slot is None)
+    inner = None if is_shown else here
+    if link is not None and _is_link(code, link, here, way) and _follows_call(code, link, inner):
         addresses.append(link)
         stack += way.size if way is not None and way.slot is None else 0
         way = _way_out(code, link)
@@ -169,8 +173,13 @@ def _is_link(code: SourceCode, link: int, here: int, way: _WayOut | None) -> boo
     if _returns_by_link(code, here):
         return True
     is_inside = (symbol and symbol[0].name) == (after and after[0].name)
-    if is_inside and _target(code, link - WORD) != start:
-        return False
+    if is_inside:
+        target = _target(code, link - WORD)
+        # An indirect call may be of the function itself; the code before its first call shows that.
+        is_own = way is not None and way.slot is None and target is None
+        is_own = is_own and not any(code.calls(at) for at in range(start, here, WORD))
+        if target != start and not is_own:
+            return False
     if way is not None:
         return way.slot is None
     return not any(_uses(code, at, "memory", LINK) for at in range(start, here, WORD))
@@ -229,12 +238,12 @@ def _words(debuggee: Debuggee, address: int, most: int) -> list[int]:
     return [int.from_bytes(data[at : at + WORD], "little") for at in range(0, length, WORD)]
 
 
-def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
+def _follows_call(code: SourceCode, address: int, inner: int | None) -> bool:
     """Return whether the instruction before `address` may have called a certain function.
 
     `inner` is an address in that function. The result is False if the instruction is not a call.
     An indirect call may have called every function. The target of another call must be in the
-    program and must not be after `inner`.
+    program, and must not be after `inner` unless `inner` is None.
     """
     section = code.debuggee.program.section_at(address - WORD)
     if section is None or address % WORD or not code.calls(address - WORD):
@@ -242,7 +251,8 @@ def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
     goal = _target(code, address - WORD)
     if goal is None:
         return True
-    return goal <= inner and code.debuggee.program.section_at(goal) is not None
+    is_before = inner is None or goal <= inner
+    return is_before and code.debuggee.program.section_at(goal) is not None
 
 
 def _target(code: SourceCode, address: int) -> int | None:
