@@ -112,8 +112,10 @@ def test_f5_debugs_the_folder_only_for_files_of_its_golden_toml(tmp_path):
         "b.s": '.core cp\n  .include "c.inc"\n',
         "c.inc": '.include "d.s"\n',
         "d.s": "_start: ebreak\n",
-        "other.s": ".core cp\n_start: ebreak\n.input x, int8, 4\n",
+        "other.s": '.core cp\n_start: ebreak\n.include "i.inc"\n.input x, int8, 4\n.input z, int8, 4\n',
+        "i.inc": ' .input y, int8, 4\n .include "other.s"\n',
         "x.npy": "",
+        "y.npy": "",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -124,7 +126,8 @@ def test_f5_debugs_the_folder_only_for_files_of_its_golden_toml(tmp_path):
     for name in ("b.s", "d.s"):
         expected = {**common, "name": name, "program": str(tmp_path)}
         assert shown(tmp_path / name)["launch"] == expected
-    other = {"program": str(tmp_path / "other.s"), "inputs": {"x": str(tmp_path / "x.npy")}}
+    inputs = {name: str(tmp_path / f"{name}.npy") for name in "xy"}
+    other = {"program": str(tmp_path / "other.s"), "inputs": inputs}
     assert shown(tmp_path / "other.s")["launch"] == {**common, "name": "other.s", **other}
     (tmp_path / "golden.toml").write_text('source = "app.elf"\n')  # sources may be part of it
     assert shown(tmp_path / "other.s")["launch"]["program"] == str(tmp_path)

@@ -28,25 +28,41 @@ const trackers = {
   },
 };
 
-// The inputs that a source declares and that have a file beside it: { x: "/home/me/x.npy" }.
-function inputsBeside(document) {
-  const folder = path.dirname(document.uri.fsPath);
-  const inputs = {};
-  for (const [, name] of document.getText().matchAll(/^[ \t]*\.input[ \t]+([\w.$]+)/gm)) {
-    const file = path.join(folder, `${name}.npy`);
-    if (fs.existsSync(file)) {
-      inputs[name] = file;
-    }
-  }
-  return inputs;
-}
-
 function textOf(file) {
   try {
     return fs.readFileSync(file, "utf8");
   } catch {
     return "";
   }
+}
+
+// The texts of a source and of all that it includes, by path. `folder` is that of the program.
+function textsOf(source, folder, found = new Map()) {
+  if (found.has(source) || !fs.existsSync(source)) {
+    return found;
+  }
+  const text = textOf(source);
+  found.set(source, text);
+  for (const [, name] of text.matchAll(/^[^#"\n]*\.include[ \t]+"([^"\n]+)"/gm)) {
+    textsOf(path.resolve(path.dirname(source), name), folder, found);
+    textsOf(path.resolve(folder, name), folder, found);
+  }
+  return found;
+}
+
+// The inputs that a program declares and that have a file beside it: { x: "/home/me/x.npy" }.
+function inputsBeside(source) {
+  const folder = path.dirname(source);
+  const inputs = {};
+  for (const text of textsOf(source, folder).values()) {
+    for (const [, name] of text.matchAll(/^[ \t]*\.input[ \t]+([\w.$]+)/gm)) {
+      const file = path.join(folder, `${name}.npy`);
+      if (fs.existsSync(file)) {
+        inputs[name] = file;
+      }
+    }
+  }
+  return inputs;
 }
 
 // The sources that the golden.toml of a folder names; undefined without such a file.
@@ -60,20 +76,6 @@ function goldenSources(folder) {
   return Array.from(names, ([, first, second]) => path.resolve(folder, first ?? second));
 }
 
-// Whether a source is a file, or includes it, also by other sources.
-function reaches(source, file, folder, seen = new Set()) {
-  if (source === file || seen.has(source)) {
-    return source === file;
-  }
-  seen.add(source);
-  const names = textOf(source).matchAll(/^[^#"\n]*\.include[ \t]+"([^"\n]+)"/gm);
-  return Array.from(names).some(([, name]) =>
-    [path.dirname(source), folder].some((base) =>
-      reaches(path.resolve(base, name), file, folder, seen)
-    )
-  );
-}
-
 // The program of a file: its folder, if the golden.toml there names the file, a source that
 // includes it, or an executable.
 function programOf(document) {
@@ -81,9 +83,9 @@ function programOf(document) {
   const folder = path.dirname(file);
   const isSource = (name) => /\.(s|asm|inc)$/i.test(name);
   const isFolder = goldenSources(folder)?.some(
-    (source) => !isSource(source) || reaches(source, file, folder)
+    (source) => !isSource(source) || textsOf(source, folder).has(file)
   );
-  return isFolder ? { program: folder } : { program: file, inputs: inputsBeside(document) };
+  return isFolder ? { program: folder } : { program: file, inputs: inputsBeside(file) };
 }
 
 const launch = { type: "macaw", request: "launch" };
