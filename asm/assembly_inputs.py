@@ -177,8 +177,9 @@ class SourceFolders:
 
     If a file is open in an editor, `text_of` returns the editor's text, which replaces the contents
     of the file. For any other file `text_of` returns None. `read` has the names of all files that
-    the run has read. `included` has each text that `.include` has read, by the name of the file and
-    the number of the source that includes it.
+    the run has read, and `missing` the paths at which it has found no file. `included` has each
+    text that `.include` has read, by the name of the file and the number of the source that
+    includes it.
     """
 
     def __init__(
@@ -186,6 +187,7 @@ class SourceFolders:
     ) -> None:
         self._folders, self._text_of = folders, text_of
         self.read: list[str] = []
+        self.missing: list[str] = []
         self.included: dict[tuple[str, int], SourceText] = {}
 
     def load(self, source: str | Path | Source, report: Report) -> SourceText | None:
@@ -213,9 +215,13 @@ class SourceFolders:
         own = line.source.folder
         folders = [*([own] if own is not None else []), *self._folders]
         try:
-            result = files.find_named(name.value.decode("utf-8"), folders)
+            wanted = name.value.decode("utf-8")
+            result = files.find_named(wanted, folders)
         except UnicodeDecodeError:
             raise files.FileError("the name of a file is UTF-8 text") from None
+        except files.FileError:
+            self.missing += [str(folder / wanted) for folder in folders]
+            raise
         self.read.append(str(result[0]))
         return result
 

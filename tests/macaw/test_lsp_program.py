@@ -299,6 +299,32 @@ def test_golden_toml_says_which_sources_are_one_program(tmp_path: Path) -> None:
     talk(tmp_path, {name: text for name, text in TWO.items() if name[0] != "g"}, conversation)
 
 
+def test_a_missing_file_that_comes_ends_the_errors(tmp_path: Path) -> None:
+    """If a file that a program includes, or whose bytes it has, comes, the program is assembled."""
+    source = ' .include "c.inc"\n .core cp\n_start: li a1, SIZE\n .incbin "d.bin"\n'
+    missing = "there is no file '{}' below the source's folder or a -I folder"
+
+    async def conversation(editor: Editor) -> None:
+        def came(name: str, text: str) -> None:
+            (editor.folder / name).write_text(text)
+            change = types.FileEvent(editor.uri(name), types.FileChangeType.Created)
+            editor.client.workspace_did_change_watched_files(
+                types.DidChangeWatchedFilesParams([change])
+            )
+
+        await editor.start()
+        editor.open("a.s")
+        without_data = (4, missing.format("d.bin"))
+        undefined = (3, "undefined symbol 'SIZE'")
+        await editor.until({"a.s": [(1, missing.format("c.inc")), undefined, without_data]})
+        came("c.inc", " .equ SIZE, 4\n")
+        await editor.until({"a.s": [without_data]})
+        came("d.bin", "1234")
+        await editor.until({})
+
+    talk(tmp_path, {"a.s": source}, conversation)
+
+
 def test_an_included_file_shows_its_own_errors(tmp_path: Path) -> None:
     """An error in the text of an included file is shown in this file, not in its users.
 

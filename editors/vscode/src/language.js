@@ -25,7 +25,7 @@ function serverOptions() {
 async function start() {
   const [program, ...first] = command();
   const server = { command: program, args: [...first, "lsp"] };
-  const watched = ["**/golden.toml", "**/*.{s,S,asm,inc,npy,toml}"];
+  const watched = ["**/golden.toml", "**/*.{s,S,asm,inc,h,npy,bin,toml}"];
   client = new LanguageClient("macaw", "Macaw", server, {
     documentSelector: [{ language: "macaw" }],
     initializationOptions: serverOptions(),

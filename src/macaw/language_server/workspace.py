@@ -80,7 +80,8 @@ class LoadedProgram:
         """
         self._check_cancellation()
         names = [source.name for source in self.edited.sources]
-        names += self.edited.assembly.folders.read
+        folders = self.edited.assembly.folders
+        names += [*folders.read, *folders.missing]  # a missing file may come
         self._reads = frozenset(path for path in map(resolve, names) if path is not None)
 
     def forget(self) -> None:
