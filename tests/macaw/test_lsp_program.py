@@ -299,30 +299,47 @@ def test_golden_toml_says_which_sources_are_one_program(tmp_path: Path) -> None:
     talk(tmp_path, {name: text for name, text in TWO.items() if name[0] != "g"}, conversation)
 
 
+def write(editor: Editor, name: str, text: str) -> None:
+    """Write a file without the editor, which tells the server that it has changed."""
+    (editor.folder / name).write_text(text)
+    change = types.FileEvent(editor.uri(name), types.FileChangeType.Changed)
+    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+
+
 def test_a_missing_file_that_comes_ends_the_errors(tmp_path: Path) -> None:
     """If a file that a program includes, or whose bytes it has, comes, the program is assembled."""
     source = ' .include "c.inc"\n .core cp\n_start: li a1, SIZE\n .incbin "d.bin"\n'
     missing = "there is no file '{}' below the source's folder or a -I folder"
 
     async def conversation(editor: Editor) -> None:
-        def came(name: str, text: str) -> None:
-            (editor.folder / name).write_text(text)
-            change = types.FileEvent(editor.uri(name), types.FileChangeType.Created)
-            editor.client.workspace_did_change_watched_files(
-                types.DidChangeWatchedFilesParams([change])
-            )
-
         await editor.start()
         editor.open("a.s")
         without_data = (4, missing.format("d.bin"))
         undefined = (3, "undefined symbol 'SIZE'")
         await editor.until({"a.s": [(1, missing.format("c.inc")), undefined, without_data]})
-        came("c.inc", " .equ SIZE, 4\n")
+        write(editor, "c.inc", " .equ SIZE, 4\n")
         await editor.until({"a.s": [without_data]})
-        came("d.bin", "1234")
+        write(editor, "d.bin", "1234")
         await editor.until({})
 
     talk(tmp_path, {"a.s": source}, conversation)
+
+
+def test_the_device_file_of_golden_toml_changes(tmp_path: Path) -> None:
+    files = {
+        "a.s": " .core cp\n_start: ecall\n .core pe, row=1\n .seq s\n st base=0\n .endseq\n",
+        "golden.toml": 'source = "a.s"\ndevice = "d.toml"\n',
+        "d.toml": "[pe]\nrows = 1\n",
+    }
+
+    async def conversation(editor: Editor) -> None:
+        await editor.start()
+        editor.open("a.s")
+        await editor.until({"a.s": [(3, "row: 1 is out of range, 0 to 0")]})
+        write(editor, "d.toml", "[pe]\nrows = 2\n")
+        await editor.until({})
+
+    talk(tmp_path, files, conversation)
 
 
 def test_an_included_file_shows_its_own_errors(tmp_path: Path) -> None:

@@ -82,6 +82,8 @@ class LoadedProgram:
         names = [source.name for source in self.edited.sources]
         folders = self.edited.assembly.folders
         names += [*folders.read, *folders.missing]  # a missing file may come
+        if self.edited.device is not None:  # of golden.toml: a name or a file
+            names.append(self.edited.device)
         self._reads = frozenset(path for path in map(resolve, names) if path is not None)
 
     def forget(self) -> None:
