@@ -3,7 +3,7 @@
 // messages to the user, and the text under the mouse at each column of each line.
 import fs from "fs";
 import Module, { createRequire } from "module";
-import path from "path";
+import { fileURLToPath } from "url";
 
 const [file, languageId] = process.argv.slice(2);
 const text = fs.readFileSync(file, "utf8");
@@ -46,8 +46,8 @@ const vscode = {
 };
 const load = Module._load;
 Module._load = (name, ...more) => (name === "vscode" ? vscode : load(name, ...more));
-const sources = path.join(import.meta.dirname, "../../editors/vscode/src/");
-createRequire(sources)("./debugger.js").activate({ subscriptions: [] });
+const script = new URL("../../editors/vscode/src/debugger.js", import.meta.url);
+createRequire(import.meta.url)(fileURLToPath(script)).activate({ subscriptions: [] });
 
 shown.launch = providers.launch.resolveDebugConfiguration(undefined, {});
 shown.hovers = lines.map((line, at) =>
