@@ -183,12 +183,30 @@ class NameResolver:
         if access is not None:
             return access, ()
         if steps or name in self._of_focus():
-            return self._focus_member(name, steps)
+            access, nodes = self._focus_member(name, steps)
+            return access if steps else self._without_files(name, access), nodes
         if name == PC:
             return self._next_address(), ()
         stopped = self.device.stopped
         exit_code = None if stopped is None else stopped.exit_code
         return variable_access(self.user_values, name, {"_exitcode": exit_code}), ()
+
+    def _without_files(self, name: str, access: Access) -> Access:
+        """Return `access`, which cannot write if `name` is the name of a file of registers.
+
+        Who uses GDB writes `set $x = 1` for a variable of his own.
+        """
+        core = self.focus[0].core
+        files = self.device.cores[core].table.files
+        if all(file.name != name or len(file.names) == 1 for file in files):
+            return access
+
+        def refuse(_value: Any, *_indices: Any) -> None:
+            raise AccessError(
+                f"${name} is all registers {name} of {core}, no variable; {core}.{name} can be set"
+            )
+
+        return replace(access, write=refuse)
 
     def _next_address(self) -> Access:
         """Return the access to `$pc` of a core that has no register of this name."""
