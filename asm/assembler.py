@@ -219,6 +219,7 @@ class Assembly:
         if self.state.commons:
             place_commons(self.state, self._parts.zeros())
         self.state.is_read = True
+        self._place_values()
         for part in self._parts:
             part.finish()
         if self.state.linkage is None:
@@ -231,6 +232,7 @@ class Assembly:
         last tensor of the section. If there is no such line, the error has the name of the first
         file and no line.
         """
+        self._place_values()
         report = self.state.report
         for plan, problem in self.state.layout.place(self.state.config):
             parts = (x for x in self._parts if plan is not None and x.plan().name == plan.name)
@@ -256,11 +258,8 @@ class Assembly:
         for apply in state.fixups:
             state.watch()
             apply()
-        # Labels have addresses: only symbols that may be set again can have deferred values.
-        for scope in state.symbols.table.scopes if state.symbols.has_variables else ():
-            deferred = [x for x in scope.symbols.values() if isinstance(x.value, Deferred)]
-            for symbol in deferred:
-                self._resolve(symbol)
+        for symbol in self._deferred():
+            self._resolve(symbol)
         state.symbols.warn_unused()
         output.check_starts(state, self._parts)
         if self._default is not None and not state.report.has_errors:
@@ -268,6 +267,21 @@ class Assembly:
             if parts:
                 output.check_outputs(state, parts)
             self._default.fill_default([part.startup(parts) for part in parts])
+
+    def _place_values(self) -> None:
+        """Give each symbol that is set to a later label, or to a number from it, its value."""
+        deferred = self._deferred()
+        for symbol in (*deferred, *reversed(deferred)):  # each may need the one before or after it
+            with self.state.report.catching(symbol.line):
+                self.state.symbols.place_value(symbol)
+
+    def _deferred(self) -> list[Definition]:
+        """Return the symbols whose values are `Deferred`."""
+        table = self.state.symbols.table
+        # Labels have addresses: only symbols that may be set again can have deferred values.
+        scopes = table.scopes if self.state.symbols.has_variables else ()
+        symbols = [symbol for scope in scopes for symbol in scope.symbols.values()]
+        return [symbol for symbol in symbols if isinstance(symbol.value, Deferred)]
 
     def _resolve(self, symbol: Definition) -> None:
         """Evaluate the deferred value of a symbol, so that a mistake in the value is reported.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.data import dimensions_text
@@ -85,6 +86,17 @@ class ExpressionContext:
             return Deferred(self.fold(node), self, self.line)
         self.note_use(node)
         return value
+
+    def assigned_value(self, node: Node) -> int | Deferred | Address:
+        """Return the value of an expression to which a line sets a symbol. Raises `Mistake`.
+
+        An address in another file is `Deferred`, too, because a later label of this file may have
+        the same name.
+        """
+        with suppress(NotYet):
+            if self.may_change(node) and isinstance(evaluate(node, self), Address):
+                return Deferred(self.fold(node), self, self.line)
+        return self.value(node)
 
     def bounded_number(self, node: Node, what: str, low: int, high: int) -> int:
         """Return the value of an expression.
@@ -176,8 +188,10 @@ class ExpressionContext:
         symbol = self._known_definition(node)
         if symbol.formula is not None:
             return evaluate(symbol.formula, self)
-        value = symbol.value
         self._borrow(symbol)
+        if isinstance(node, FixedName) and self.state.is_read and not self.state.is_placed:
+            self.state.symbols.place_value(symbol)
+        value = symbol.value
         if isinstance(value, Deferred):
             if not self.state.is_placed:
                 raise NotYet(node, f"'{node.text}' depends on what follows")
@@ -244,7 +258,7 @@ class ExpressionContext:
                 raise NotYet(node, "it is a label that follows")
             where = "after" if node.forward else "before"
             raise Mistake(f"there is no local label '{node.number}:' {where} this line", node)
-        if not self.state.is_placed and node.forward:
+        if not self.state.is_read and node.forward:
             raise NotYet(node, "it is a label that follows")
         label.is_used = True
         if label.is_bad:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from macaw.asm.diagnostics import did_you_mean, numbered_names
-from macaw.asm.expressions import Address, number
+from macaw.asm.expressions import Address, NotYet, evaluate, number
 from macaw.asm.layout import Area
 from macaw.asm.report import Report
 from macaw.asm.source import LogicalLine
@@ -99,6 +99,23 @@ class ProgramSymbols:
                 label.value = Address(area, area.size)
 
     # --- values ---
+
+    def place_value(self, symbol: Definition) -> None:
+        """Replace the `Deferred` value of a symbol by the address or number that it means.
+
+        Valid after all sources are read, before the layout. The value stays `Deferred` if it
+        depends on the layout, or if its expression is wrong; `resolve` reports what is wrong. It
+        also stays `Deferred` if each use evaluates it again.
+        """
+        value = symbol.value
+        if not isinstance(value, Deferred) or symbol.formula is not None:
+            return
+        try:
+            result = evaluate(value.node, value.context)
+        except (NotYet, Mistake, AlreadyReported):
+            return
+        if isinstance(result, int) or isinstance(result.area, Area):
+            symbol.value = result
 
     def resolve(self, symbol: Definition, node: Name) -> int:
         """Compute, store and return the value of a symbol whose value is `Deferred`.

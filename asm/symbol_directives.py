@@ -28,7 +28,7 @@ def set_symbol(context: StatementContext, statement: Statement) -> None:
         raise wrong_operands(statement, ".set NAME, value")
     name, value = symbol_of(statement.operands[0]), statement.operands[1]
     with context.spoil_on_error(name):
-        context.assign(name, context.value(value))
+        context.assign(name, context.assigned_value(value))
 
 
 def set_new_symbol(context: StatementContext, statement: Statement) -> None:

@@ -56,10 +56,9 @@ def test_a_symbol_is_that_of_its_file_or_of_another_one(use: str, own: str) -> N
     assert not messages(first, f" .data\n{use}\nlater:\n")
     assert not messages(first, f" .data\n .weak n\n{use}\n n = 3\nlater:\n")
     assert messages(first, f" .data\n{use}\n .global n\n{own}\nlater:\n")
-    # A label's address is known late enough, except for `.set`: the own label counts.
+    # A label's address is known late enough: the own label counts.
     label = " .data\n .global n\nn: .word 5\n"
-    is_late = ".if" not in use and ".set" not in use
-    assert not is_late or not messages(label, f" .data\n{use}\n{own}\nlater:\n")
+    assert ".if" in use or not messages(label, f" .data\n{use}\n{own}\nlater:\n")
 
 
 @pytest.mark.parametrize("use", [" j end", " beqz a0, end", " call end", " lw a0, end"])
@@ -99,7 +98,6 @@ def test_a_distance_is_between_labels_of_one_file(use: str) -> None:
         " .org end + 16",
         " .view v, int8, 2, at=end",
         " .view v, int8, 1, at=end[1]",
-        " .set p, end",
         " .word sizeof(end)",
     ],
 )
@@ -113,6 +111,35 @@ def test_a_place_is_a_label_of_one_file(use: str) -> None:
     ]
     assert not messages(first, f" .data\n{use}\n")
     assert not messages(first, f" .data\n{own}{use}\n")
+
+
+def test_a_symbol_set_to_a_later_label_is_in_its_section() -> None:
+    """As in GNU as; a distance of labels has no section. The own label counts, not a shared one."""
+    lines = (
+        " .set p, end\n .set q, p + 4\n .set r, s\n .set s, q\n .set t, 1f\n"
+        " .set n, end - here\nhere: .word p, q, n\n1:\nend: .word 1, 2\n"
+    )
+    first = " .data\n .global end\n .word 9\nend: .word 1\n"
+    program = assemble([Source(first, "a.s"), Source(f" .data\n{lines}", "b.s")])
+    found = {x.name: (x.section, x.value - program.symbol("here").value) for x in program.symbols}
+    expected = {"p": 12, "q": 16, "r": 16, "s": 16, "t": 12}
+    assert {name: found[name] for name in expected} == {
+        name: (".data", offset) for name, offset in expected.items()
+    }
+    number = program.symbol("n")
+    assert (number.section, number.value) == (None, 12)
+    start = program.symbol("here").value
+    assert data_words(first, f" .data\n{lines}")[2:5] == [start + 12, start + 16, 12]
+
+
+@pytest.mark.parametrize("count", [2000])
+@pytest.mark.parametrize("step", [1, -1])
+def test_many_symbols_may_be_set_to_each_other(count: int, step: int) -> None:
+    """The first or the last of them is a later label."""
+    lines = [f" .set p{i}, p{i + step}" for i in range(1, count + 1)]
+    ends = f" .set p0, end\n .set p{count + 1}, end\n"
+    program = assemble(Source(f" .data\n{ends}" + "\n".join(lines) + "\n .word p5\nend:\n", "a.s"))
+    assert program.symbol("p5").value == program.symbol("end").value
 
 
 def test_a_view_may_have_the_name_of_the_label_at_which_it_lies() -> None:
