@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from macaw.asm import files
+from macaw.asm import elf_format, files
 from macaw.asm.diagnostics import printable_name
 from macaw.asm.report import Report
 from macaw.asm.source import CHARACTER, COMMENT, STRING, LogicalLine, Source, SourceText
@@ -172,6 +172,13 @@ def _mistake(message: str, node: Name | Text) -> Mistake:
     return Mistake(text, node, f"did you mean{near}" if near else "")
 
 
+def why_no_text(error: UnicodeDecodeError) -> tuple[str, int]:
+    """Return why the bytes of a file are no source text, and the place of the wrong byte."""
+    if bytes(error.object).startswith(elf_format.MAGIC):
+        return "the file is an ELF file, no source text", 0
+    return f"byte {error.start} is not UTF-8 text", error.start
+
+
 class SourceFolders:
     """The `-I` folders where a run looks for files, and the files that the run has read.
 
@@ -199,8 +206,8 @@ class SourceFolders:
         try:
             text = reading.decode(reading.read(path, reading.MOST_SOURCE))
         except UnicodeDecodeError as error:
-            before = reading.decode(error.object[: error.start])
-            report.at_file(str(source), f"byte {error.start} is not UTF-8 text", before)
+            message, place = why_no_text(error)
+            report.at_file(str(source), message, reading.decode(error.object[:place]))
             return None
         except reading.UnreadableError as error:
             report.at_file(str(source), f"cannot read the file: {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from macaw.asm import files
+from macaw.asm.assembly_inputs import why_no_text
 from macaw.asm.diagnostics import printable_name
 from macaw.asm.directive import wrong_operands
 from macaw.asm.source import LogicalLine, SourceText
@@ -34,14 +35,15 @@ def _include(stack: TextStack, command: Command) -> None:
 
 def _report_byte(stack: TextStack, name: str, command: Command, error: UnicodeDecodeError) -> None:
     """Report the byte of the included file `name` that is not UTF-8, at its place in this file."""
-    before = reading.decode(error.object[: error.start])
+    message, place = why_no_text(error)
+    before = reading.decode(error.object[:place])
     start = before.rfind("\n") + 1
-    rest = error.object[error.start :].decode(errors="replace")
+    rest = error.object[place:].decode(errors="replace")
     caller = command.caller("included from here")
     source = SourceText(before + rest, printable_name(name), None, caller)
     line = LogicalLine(source, start, before[start:] + rest.split("\n", 1)[0])
-    place = len(before) - start, len(before) - start + 1
-    stack.state.report.mistake(line, Mistake(f"byte {error.start} is not UTF-8 text", place))
+    span = len(before) - start, len(before) - start + 1
+    stack.state.report.mistake(line, Mistake(message, span))
 
 
 # fmt: off

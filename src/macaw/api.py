@@ -140,12 +140,13 @@ def _piped_source(path: FilePath, data: bytes) -> Source:
 
     Raises `InputError` if the bytes are not UTF-8.
     """
+    from macaw.asm.assembly_inputs import why_no_text
     from macaw.asm.source import Source
 
     try:
         text = reading.decode(data)
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+        raise InputError(f"{path}: {why_no_text(error)[0]}") from None
     return Source(text, os.fspath(path), Path.cwd())
 
 

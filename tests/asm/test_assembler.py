@@ -173,6 +173,7 @@ def test_the_entry() -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.s").write_bytes(b".byte 1 # \xe9\n")
     (tmp_path / "latin2.s").write_bytes("\ufeff.byte 1\n.byte 2 # \xe4".encode() + b"\xe9\n")
+    (tmp_path / "app.elf").write_bytes(elf.write(assemble(Source(" .byte 1\n"))))
     (tmp_path / "good.s").write_text("\ufeff.byte 2\r\n.byte 256\r\n", "utf-8")
     with pytest.raises(AssemblyError) as caught:
         assemble(
@@ -180,6 +181,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
                 tmp_path / "none.s",
                 tmp_path / "latin.s",
                 tmp_path / "latin2.s",
+                tmp_path / "app.elf",
                 str(tmp_path),
                 tmp_path / "good.s",
             ]
@@ -191,6 +193,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         "none.s": (1, 1, "cannot read the file: No such file or directory"),
         "latin.s": (1, 11, "byte 10 is not UTF-8 text"),
         "latin2.s": (2, 12, "byte 23 is not UTF-8 text"),
+        "app.elf": (1, 1, "the file is an ELF file, no source text"),
         tmp_path.name: (1, 1, "cannot read the file: Is a directory"),
         "good.s": (2, 7, "256 is out of range, -128 to 255"),
     }
