@@ -103,6 +103,38 @@ def test_a_listing_goes_into_a_file_or_to_standard_output(macaw: Macaw, layer: P
     assert (layer.parent / "a.lst").read_text().startswith("layer.s\n\n     1  ")
 
 
+def test_each_output_of_asm_may_be_standard_output(macaw: Macaw, layer: Path) -> None:
+    assert macaw("asm", "-c", "layer.s", "--ld-script", "script").returncode == 0
+    hexadecimal = macaw("asm", "layer.s", "-o", "-", "--format", "hex")
+    assert hexadecimal.stdout.startswith(":02")
+    assert not hexadecimal.stderr
+    script = macaw("asm", "-c", "layer.s", "--ld-script", "-")
+    assert script.stdout == (layer.parent / "script").read_text("utf-8")
+    assert macaw("header", "layer.s", "-o", "-").stdout == macaw("header", "layer.s").stdout
+    done = macaw("asm", "layer.s", "-o", "-", "--listing", "-")
+    assert done.stderr == "macaw: error: two outputs cannot both go to -\n"
+    assert not (layer.parent / "-").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "layer.s", "-o", "y=-"],
+        ["lower", "spmm", "-w", "w.npy", "-o", "-"],
+        ["quantise", "m.onnx", "--data", "x.npy", "-o", "-"],
+        ["concord", "layer.s", "-o", "-"],
+        ["protect", "w.npy", "-o", "-", "--order", "o.npy"],
+        ["protect", "w.npy", "-o", "p.npy", "--order", "-"],
+        ["test", ".", "--junit", "-"],
+    ],
+)
+def test_outputs_that_cannot_be_standard_output(macaw: Macaw, words: list[str]) -> None:
+    """They wrote a file with the name `-`."""
+    done = macaw(*words)
+    assert done.returncode == 2
+    assert "standard output cannot be used here; ./- names a file" in " ".join(done.stderr.split())
+
+
 def test_a_listing_destroys_nothing(macaw: Macaw, source: Source, tmp_path: Path) -> None:
     source(BAD)
     assert macaw("asm", "p.s", "--listing", "p.lst").returncode == 2

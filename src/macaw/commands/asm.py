@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +14,7 @@ from macaw.commands.options import (
     refuse_other_files,
     sources_argument,
 )
+from macaw.commands.outputs import STANDARD_OUTPUT, file_names, write_outputs
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 from macaw.errors import EXIT_WRONG_INPUT
 
@@ -26,7 +25,10 @@ if TYPE_CHECKING:
 @click.command("asm", short_help="Assemble source files into an executable or object.")
 @sources_argument
 @file_option(
-    "-o", "output", metavar="OUT", text="Write this file; default FILE.FORMAT, with -c FILE.o."
+    "-o",
+    "output",
+    metavar="OUT",
+    text="Write this file; default FILE.FORMAT, with -c FILE.o; - is standard output.",
 )
 @assembly_options
 @click.option("--gnu", is_flag=True, help="Statements before a source's first .core belong to cp.")
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 @file_option(
     "--ld-script",
     "script",
-    text="With -c: also write the linker script for this object and device.",
+    text="With -c: also write the linker script for this object and device; - prints it.",
 )
 @click.option(
     "--format",
@@ -103,20 +105,17 @@ def command(
     from macaw import api
     from macaw.asm.diagnostics import AssemblyError
     from macaw.asm.relocatable import Relocatable
-    from macaw.files import named_after, refuse_same_file, write_all
+    from macaw.files import named_after
     from macaw.terminal.diagnostics_output import print_diagnostics
     from macaw.terminal.progress_bar import ProgressBar
 
     refuse_other_files(sources)
     _check_format(memory, format, relocatable, script)
-    target = output or named_after(sources[0], ".o" if relocatable else f".{format}")
-    beside = None if listing == "-" else listing
-    others = {"--listing": beside, "--ld-script": script}
+    target = output or str(named_after(sources[0], ".o" if relocatable else f".{format}"))
+    others = {"--listing": listing, "--ld-script": script}
     inputs = [*sources, *([device] if device else [])]
     _keep_files(target, others, inputs)
-    written = [target, *(path for path in others.values() if path is not None)]
-    for one, other in combinations(written, 2):
-        refuse_same_file(one, other)
+    file_names([target, *others.values()])
     record = None
     if listing is not None:
         from macaw.asm.listing import Record
@@ -140,23 +139,18 @@ def command(
         print_diagnostics(error.diagnostics, style, max_errors)
         return EXIT_WRONG_INPUT
     print_diagnostics(warnings, style, max_errors)
-    contents: list[tuple[str | Path, bytes]] = []
+    contents: list[tuple[str, bytes]] = []
     if isinstance(result, Relocatable):
         contents.append((target, api.object_bytes(result, lines)))
         if script is not None:
             contents.append((script, _bytes(api.linker_script(result))))
     else:
         contents.append((target, api.program_bytes(result, format, lines, memory)))
-    listed = b""
-    if record is not None:
+    if listing is not None and record is not None:
         from macaw.asm.listing import text
 
-        listed = _bytes(text(program, record))
-    if beside is not None:
-        contents.append((beside, listed))
-    write_all(contents)
-    if listing == "-":
-        click.echo(listed, nl=False)
+        contents.append((listing, _bytes(text(program, record))))
+    write_outputs(contents)
     return 0
 
 
@@ -175,9 +169,7 @@ def _check_format(
         raise click.UsageError("--ld-script goes with -c")
 
 
-def _keep_files(
-    target: str | Path, others: Mapping[str, str | None], inputs: Iterable[str]
-) -> None:
+def _keep_files(target: str, others: Mapping[str, str | None], inputs: Iterable[str]) -> None:
     """Raise `InputError` if an output file would overwrite an input.
 
     `target` is the main output. `others` has the paths of further outputs by the options that name
@@ -185,7 +177,7 @@ def _keep_files(
     """
     from macaw.files import refuse_overwriting
 
-    refuse_overwriting([target], inputs)
+    refuse_overwriting(file_names([target]), inputs)
     for option, path in others.items():
-        if path is not None:
+        if path is not None and path != STANDARD_OUTPUT:
             refuse_overwriting([path], inputs, f"{option} names another")

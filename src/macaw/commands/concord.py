@@ -11,6 +11,7 @@ import click
 from macaw.commands.options import (
     FileName,
     LazyChoice,
+    OutputName,
     file_option,
     load_program,
     other_device_option,
@@ -45,7 +46,9 @@ def _entries(
 
 @click.command("concord", short_help="Write an nnp program as software that gives the same bits.")
 @click.argument("file", type=FileName(), metavar="FILE")
-@file_option("-o", "output", metavar="OUT", text="Write this file; default FILE.py.")
+@file_option(
+    "-o", "output", metavar="OUT", text="Write this file; default FILE.py.", kind=OutputName()
+)
 @click.option(
     "--target",
     type=LazyChoice(_targets),

@@ -13,6 +13,7 @@ from macaw.commands.options import (
     plain_option,
     refuse_other_files,
 )
+from macaw.commands.outputs import STANDARD_OUTPUT, file_names, write_outputs
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("header", short_help="Write macaw.h: instructions and addresses for C.")
 @click.argument("sources", nargs=-1, type=FileName(), metavar="[FILE...]")
-@file_option("-o", "output", metavar="OUT", text="Write to a file.")
+@file_option("-o", "output", metavar="OUT", text="Write to a file; default -, standard output.")
 @assembly_options
 @warning_option
 @plain_option
@@ -40,12 +41,12 @@ def command(
     `macaw asm -c` assembles them with the same options.
     """
     from macaw import api
-    from macaw.files import refuse_overwriting, write_bytes
+    from macaw.files import refuse_overwriting
     from macaw.terminal.diagnostics_output import print_diagnostics
     from macaw.terminal.progress_bar import ProgressBar
 
     refuse_other_files(sources)
-    written = [output] if output else []
+    written = file_names([output])
     refuse_overwriting(written, [*sources, *([device] if device else [])])
     item = None
     if sources:
@@ -58,8 +59,5 @@ def command(
     elif defines or folders or choice is not None:
         raise click.UsageError("-D, -I and -W go with a FILE")
     text = api.c_header(item) if item is not None else api.c_header(device=device)
-    if output:
-        write_bytes(output, text.encode())
-    else:
-        click.echo(text, nl=False)
+    write_outputs([(output or STANDARD_OUTPUT, text.encode())])
     return 0

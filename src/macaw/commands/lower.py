@@ -12,6 +12,7 @@ from macaw.commands import lower_fim
 from macaw.commands.options import (
     DIGITS,
     LazyChoice,
+    OutputName,
     device_option,
     dims_option,
     file_option,
@@ -79,7 +80,9 @@ def _mappings() -> Sequence[str]:
     default="pe",
     help="Lower for the PE array, or for fim islands.",
 )
-@file_option("-o", "output", metavar="OUT", text="Write this source; default OPERATION.s.")
+@file_option(
+    "-o", "output", metavar="OUT", text="Write this source; default OPERATION.s.", kind=OutputName()
+)
 @file_option(
     "-w",
     "--weights",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from macaw.commands import suggestions
+from macaw.commands.outputs import STANDARD_OUTPUT
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 from macaw.terminal import plain, progress_bar
 
@@ -24,6 +25,7 @@ else:
 
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
+NOT_PRINTED = f"standard output cannot be used here; ./{STANDARD_OUTPUT} names a file"
 DIGITS = 9  # of a size at most
 
 
@@ -77,6 +79,16 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
+class OutputName(FileName):
+    """The type of an option that names a file to write, and cannot print what it writes."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return `value`, the name of a file; fail if it is `-`, the name of standard output."""
+        if value == STANDARD_OUTPUT:
+            self.fail(NOT_PRINTED, param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def collect(pairs: Iterable[tuple[str, T]], unnamed: str = "") -> dict[str, T]:
     """Return the pairs (name, value) as a dictionary.
 
@@ -106,12 +118,14 @@ def output_pairs(
 ) -> dict[str, str]:
     """Return the options NAME=FILE for outputs as a dictionary {name: file}.
 
-    Raises `click.BadParameter` for a word of another form, for a name that occurs twice, and for
-    two outputs with the same file.
+    Raises `click.BadParameter` for a word of another form, for a name that occurs twice, for two
+    outputs with the same file, and for `-`.
     """
     outputs = collect(map(_name_and_file, values))
     files: set[str] = set()
     for path in outputs.values():
+        if path == STANDARD_OUTPUT:
+            raise click.BadParameter(NOT_PRINTED)
         if os.path.realpath(path) in files:
             raise click.BadParameter(f"two outputs cannot both go to {path}")
         files.add(os.path.realpath(path))
@@ -233,15 +247,21 @@ device_option = click.option(
 
 
 def file_option(
-    *names: str, text: str, metavar: str = "FILE", multiple: bool = False, required: bool = False
+    *names: str,
+    text: str,
+    metavar: str = "FILE",
+    multiple: bool = False,
+    required: bool = False,
+    kind: click.Path | None = None,
 ) -> Callable[[Command], Command]:
     """Return the option `names` whose value is the path of a file; `text` is the option's help.
 
-    `metavar`, `multiple` and `required` are those of `click.option`.
+    `metavar`, `multiple` and `required` are those of `click.option`. `kind` is the type of the
+    option, by default `FileName`.
     """
     return click.option(
         *names,
-        type=FileName(),
+        type=kind or FileName(),
         metavar=metavar,
         help=text,
         multiple=multiple,

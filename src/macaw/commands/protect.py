@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import FileName, file_option, plain_option
+from macaw.commands.options import FileName, OutputName, file_option, plain_option
 from macaw.errors import EXIT_SUCCESS
 from macaw.phrases import plural
 
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     multiple=True,
     required=True,
     text="The shuffled weights, one -o for each file.",
+    kind=OutputName(),
 )
-@file_option("--order", required=True, text="The orders, .npy.")
+@file_option("--order", required=True, text="The orders, .npy.", kind=OutputName())
 @click.option(
     "--seed",
     type=click.IntRange(min=0),

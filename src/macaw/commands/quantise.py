@@ -11,6 +11,7 @@ from macaw.commands.data_option import data_arrays
 from macaw.commands.lower_fim import dimensions
 from macaw.commands.options import (
     FileName,
+    OutputName,
     constant_numbers,
     constants_option,
     dims_option,
@@ -31,7 +32,9 @@ from macaw.errors import EXIT_SUCCESS
     help="Samples of an input, .npy: (samples, ...).",
     shell_complete=suggestions.samples,
 )
-@file_option("-o", "output", metavar="OUT", required=True, text="Write this model.")
+@file_option(
+    "-o", "output", metavar="OUT", required=True, text="Write this model.", kind=OutputName()
+)
 @click.option(
     "--method",
     default="mse",

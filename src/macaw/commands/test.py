@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import FileName, file_option, plain_option
+from macaw.commands.options import FileName, OutputName, file_option, plain_option
 from macaw.commands.warning_option import chosen_warnings, warning_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, EXIT_WRONG_INPUT, InputError
 from macaw.terminal import console
@@ -44,7 +44,7 @@ _VERDICTS = {
     metavar="EXPR",
     help="Run only folders whose paths match, such as 'conv and not gru', as in pytest.",
 )
-@file_option("--junit", "junit_file", text="Write the results as JUnit XML.")
+@file_option("--junit", "junit_file", text="Write the results as JUnit XML.", kind=OutputName())
 @warning_option
 @plain_option
 def command(
