@@ -158,6 +158,20 @@ def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
         return False
 
 
+def walk(folder: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """Yield (folder, names of its folders, names of its files) for `folder` and all folders below.
+
+    The walk leaves out the folders that the caller removes from the list. It does not follow links
+    to folders. Raises `InputError` for a folder that cannot be read.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"cannot read {error.filename}: {_error_text(error)}")
+
+    for path, folders, names in os.walk(folder, onerror=refuse):
+        yield Path(path), folders, names
+
+
 def make_folder(path: str | os.PathLike[str]) -> Path:
     """Return the folder at `path`, and make it if it is missing. Raises `InputError` on failure."""
     folder = Path(path)

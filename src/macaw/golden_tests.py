@@ -22,7 +22,7 @@ from macaw import api, execution, run_report
 from macaw.array_comparison import MOST_SHOWN, array_differences, reference_differences
 from macaw.asm.program import Program
 from macaw.errors import InputError, MissingInputError, RunError
-from macaw.files import npy_bytes, read_array, read_arrays, read_bytes, write_all
+from macaw.files import npy_bytes, read_array, read_arrays, read_bytes, walk, write_all
 from macaw.golden_description import (
     DESCRIPTION_FILE,
     EXPECTED_FOLDER,
@@ -89,7 +89,8 @@ def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
 
     The folders follow the order of the paths; those of one path are sorted by name.
 
-    Raises `InputError` for a path that does not exist, or that has no golden.toml at or below it.
+    Raises `InputError` for a path that does not exist, or that has no golden.toml at or below it,
+    and for a folder that cannot be read.
     """
     visited: set[Path] = set()
     for path in paths:
@@ -101,7 +102,7 @@ def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
             )
         if not start.is_dir():
             raise InputError(f"{path}: no such folder")
-        folders = sorted(file.parent for file in start.rglob(DESCRIPTION_FILE))
+        folders = sorted(folder for folder, _, names in walk(start) if DESCRIPTION_FILE in names)
         if not folders:
             raise InputError(
                 f"{path}: no golden test here or below",

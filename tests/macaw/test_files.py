@@ -1,13 +1,16 @@
 """Output files are written completely or not at all; errors name input files that are unusable."""
 
+import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from macaw import files
+from macaw.cli import run_command
 from macaw.errors import InputError
 from tests.macaw.conftest import Macaw
 
@@ -16,6 +19,30 @@ def test_a_file_is_written(tmp_path: Path) -> None:
     files.write_bytes(tmp_path / "a", b"one")
     assert (tmp_path / "a").read_bytes() == b"one"
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("command", ["fmt", "test"])
+def test_a_folder_that_cannot_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    command: str,
+) -> None:
+    """It was left out without a word."""
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "a.s").write_text("nop\n", "utf-8")
+    (tmp_path / "golden.toml").write_text('source = "a.s"\n', "utf-8")
+    scan = os.scandir
+
+    def refuse(path: str) -> Iterator[os.DirEntry[str]]:
+        if Path(path).name == "closed":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert run_command([command, str(tmp_path)]) == 2
+    assert f"cannot read {tmp_path / 'closed'}: Permission denied" in capsys.readouterr().err
+    assert (tmp_path / "a.s").read_text("utf-8") == "nop\n"
 
 
 def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:

@@ -53,19 +53,22 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
 def _source_files(name: str) -> list[str]:
     """Return the file `name`, or all .s files in and below the folder `name`.
 
-    Hidden files and folders are left out.
+    Hidden files and folders are left out. Raises `InputError` for a folder that cannot be read, or
+    that has no such file.
     """
+    from macaw.files import walk
+
     path = Path(name)
     if name == _STDIN or not path.is_dir():
         return [name]
-    sources = [
-        item
-        for item in sorted(path.rglob("*.s"))
-        if item.is_file() and not any(x.startswith(".") for x in item.relative_to(path).parts)
-    ]
+    sources: list[Path] = []
+    for folder, folders, names in walk(path):
+        folders[:] = [item for item in folders if not item.startswith(".")]
+        files = (folder / item for item in names if item.endswith(".s") and item[0] != ".")
+        sources += filter(Path.is_file, files)
     if not sources:
         raise InputError(f"there is no .s file in {name}")
-    return [str(item) for item in sources]
+    return [str(item) for item in sorted(sources)]
 
 
 def _format_file(path: str, *, check: bool, diff: bool) -> bool:

@@ -48,8 +48,12 @@ def command(words: tuple[str, ...], core: str | None) -> int:
     from macaw.isa import manual, registry
     from macaw.terminal.source_output import print_page
 
+    if core == "":
+        raise click.UsageError("the name after --core is empty")
     cores = (registry.core(core),) if core else registry.cores()
     name = " ".join(words).strip()
+    if words and not name:
+        raise click.UsageError("the NAME is empty")
     if name.lower() in registry.names() and not core:
         click.echo(manual.summary(registry.core(name.lower())), nl=False)
     elif name:
