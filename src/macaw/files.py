@@ -182,6 +182,33 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
     return folder
 
 
+@contextlib.contextmanager
+def new_folders(folders: Iterable[Path]) -> Iterator[None]:
+    """Make the folders that do not exist, and remove them again if the block raises an error.
+
+    Raises `InputError` if a folder cannot be made.
+    """
+    made: list[Path] = []
+    try:
+        for folder in folders:
+            missing = [path for path in folder.parents if not path.exists()]
+            if not folder.is_dir():
+                missing.insert(0, folder)
+            for path in reversed(missing):
+                try:
+                    path.mkdir()
+                except (OSError, ValueError) as error:
+                    reason = _error_text(error) if isinstance(error, OSError) else str(error)
+                    raise InputError(f"cannot make {path}: {reason}") from None
+                made.append(path)
+        yield
+    except BaseException:
+        for path in reversed(made):
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
+
+
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Replace the contents of a file. Raises `InputError` if the file cannot be written."""
     with replace_file(path) as stream:

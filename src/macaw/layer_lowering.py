@@ -139,13 +139,21 @@ def write_sources(program: SourceFiles, path: Path) -> None:
 
     Raises `InputError` if a file cannot be written. Then none of them is replaced.
     """
+    files.write_all(source_contents(program, path))
+
+
+def source_contents(program: SourceFiles, path: Path) -> Iterator[tuple[Path, bytes]]:
+    """Return the contents of the source at `path` and of its files in the same folder, by path.
+
+    Raises `InputError` if a name of a file is not UTF-8.
+    """
     folder = path.parent
     for name in (*program.files, *program.texts):
         if files.text_bytes(name).decode() != name:
             raise InputError(f"cannot write {path}: the file '{name}' needs a name in UTF-8")
     arrays = ((folder / name, files.npy_bytes(array)) for name, array in program.files.items())
     texts = ((folder / name, files.text_bytes(text)) for name, text in program.texts.items())
-    files.write_all(chain(arrays, texts, [(path, files.text_bytes(program.source))]))
+    return chain(arrays, texts, [(path, files.text_bytes(program.source))])
 
 
 def assemble_lowered(program: SourceFiles, name: str) -> Program:

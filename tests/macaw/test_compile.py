@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import onnxruntime
 import pytest
 
 import macaw
+from macaw import files
 from macaw.isa.config import load
 from macaw.lowering.net.network import ProductLayer
 from macaw.lowering.onnx import reference
@@ -149,6 +151,26 @@ def test_a_folder_is_the_network(compiled, folder, image, run):
     assert again.run(x=image).layers == run.layers
     with pytest.raises(macaw.InputError, match=r"the network's files are in .* already"):
         again.write(folder / "other")
+
+
+def test_a_full_disk_leaves_no_half_of_a_folder(compiled, tmp_path, monkeypatch):
+    """The first files of the network stood in the folder, without the others."""
+    names = []
+    write = files.replace_file
+
+    @contextmanager
+    def fill(path):
+        names.append(Path(path).name)
+        if names[-1] == "net.json":
+            raise macaw.InputError(f"cannot write {path}: No space left on device")
+        with write(path) as stream:
+            yield stream
+
+    monkeypatch.setattr(files, "replace_file", fill)
+    with pytest.raises(macaw.InputError, match=r"net\.json: No space left"):
+        compiled.write(tmp_path / "new" / "net")
+    assert len(names) > 5
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_layer_is_wrong_if_its_weights_are(compiled, folder, image, tmp_path):

@@ -6,9 +6,10 @@ import dataclasses
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from macaw.errors import InputError
 from macaw.input_binding import join_inputs, shape_text
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
-from macaw.layer_lowering import errors_without_folder, without_folder, write_sources
+from macaw.layer_lowering import errors_without_folder, source_contents, without_folder
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.net.assign import Assignment
 from macaw.lowering.net.edge import Edge
@@ -128,13 +129,15 @@ class CompiledNetwork:
         `macaw run`, `debug` and `profile` accept the folder. Raises `InputError` if a file cannot
         be written, or if the network was read from a folder.
         """
-        path = files.make_folder(folder)
+        path, contents = Path(folder), list[Iterable[tuple[Path, bytes]]]()
         for name, source in self.sources.items():
             if source is None:
                 raise InputError(f"the network's files are in {self.folder} already")
-            write_sources(source, path / name)
-        files.write_bytes(path / MODEL, self.model)
-        files.write_bytes(path / NETWORK_FILE, self._description().encode())
+            contents.append(source_contents(source, path / name))
+        contents.append([(path / MODEL, self.model)])
+        contents.append([(path / NETWORK_FILE, self._description().encode())])
+        with files.new_folders([path]):
+            files.write_all(chain.from_iterable(contents))
 
     def _description(self) -> str:
         inputs = {layer.name: layer.inputs for layer in self.assignment.network.layers}

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from macaw.errors import InputError
 from macaw.input_binding import join_inputs, shape_text
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
-from macaw.layer_lowering import assemble_lowered, write_sources
+from macaw.layer_lowering import assemble_lowered, source_contents
 from macaw.lowering.nnp.operations import Model
 from macaw.lowering.nnp.reading import HOST
 from macaw.lowering.nnp.source import SOURCE, Lowered
@@ -103,9 +104,7 @@ class NnpNetwork:
         `macaw run`, `debug` and `profile` accept the folder. Raises `InputError` if a file cannot
         be written.
         """
-        path = files.make_folder(folder)
-        write_sources(self.lowered.files, path / SOURCE)
-        files.write_bytes(path / MODEL, self.model)
+        path = Path(folder)
         description = {
             "format": FORMAT,
             "core": CORE,
@@ -115,7 +114,11 @@ class NnpNetwork:
             "dims": dict(self.dims),
             "sources": [SOURCE],
         }
-        files.write_bytes(path / NETWORK_FILE, (json.dumps(description, indent=1) + "\n").encode())
+        contents = source_contents(self.lowered.files, path / SOURCE)
+        text = json.dumps(description, indent=1) + "\n"
+        with files.new_folders([path]):
+            more = [(path / MODEL, self.model), (path / NETWORK_FILE, text.encode())]
+            files.write_all(chain(contents, more))
 
     @cached_property
     def program(self) -> Program:

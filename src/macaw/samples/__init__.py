@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from macaw import files
@@ -60,7 +58,7 @@ def create(folder: Path, core: str) -> list[Path]:
     contents = _contents(HOME / core)
     name = files.text_bytes(folder.resolve().name)
     contents[Path(README)] = contents[Path(README)].replace(NAME.encode(), name)
-    with _new_folders([folder, *(folder / path.parent for path in contents)]):
+    with files.new_folders([folder, *(folder / path.parent for path in contents)]):
         files.write_all([(folder / path, data) for path, data in contents.items()])
     return list(contents)
 
@@ -69,28 +67,3 @@ def _contents(home: Path) -> dict[Path, bytes]:
     """Return the bytes of each file in and below a folder, by path relative to the folder."""
     paths = (path for path in sorted(home.rglob("*")) if "__pycache__" not in path.parts)
     return {path.relative_to(home): path.read_bytes() for path in paths if path.is_file()}
-
-
-@contextlib.contextmanager
-def _new_folders(folders: Iterable[Path]) -> Iterator[None]:
-    """Make the folders that do not exist, and remove them again if the block raises an error.
-
-    Raises `InputError` if a folder cannot be made.
-    """
-    made: list[Path] = []
-    try:
-        for folder in folders:
-            missing = [path for path in (folder, *folder.parents) if not path.exists()]
-            for path in reversed(missing):
-                try:
-                    path.mkdir()
-                except (OSError, ValueError) as error:
-                    reason = getattr(error, "strerror", None) or str(error)
-                    raise InputError(f"cannot make {path}: {reason}") from None
-                made.append(path)
-        yield
-    except BaseException:
-        for path in reversed(made):
-            with contextlib.suppress(OSError):
-                path.rmdir()
-        raise
