@@ -157,6 +157,7 @@ def test_new_leaves_nothing_if_the_disk_is_full(tmp_path: Path) -> None:
     """A file of more than 100 bytes cannot be written, as on a full disk."""
     code = """
 import resource, signal, sys
+sys.dont_write_bytecode = True  # half of a file with bytecode would stay
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 from macaw.cli import main
