@@ -81,6 +81,8 @@ def _symbol(
         entry.section >= elf.SHN_LORESERVE or entry.section >= count
     ):
         raise ElfError(f"{what}: there is no section {entry.section:#x}")
+    if entry.kind == elf.STT_SECTION and not name:
+        return None  # `objcopy` adds one for each section, also to a file of Macaw
     is_known = entry.kind in KINDS and entry.binding <= elf.STB_WEAK
     if ours:
         loaded = entry.section == elf.SHN_ABS or entry.section in sections

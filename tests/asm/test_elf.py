@@ -28,6 +28,18 @@ def test_the_same_program_comes_back() -> None:
     assert elf.read(FILE).note_version == 2
 
 
+@pytest.mark.parametrize("words", [[], ["--strip-debug"], ["--strip-unneeded"]])
+def test_a_copy_of_objcopy_is_a_program(words: list[str], tmp_path: Path) -> None:
+    """The copy has a symbol for each section, and lines only if it keeps them."""
+    (tmp_path / "a.elf").write_bytes(FILE)
+    output("objcopy", *words, str(tmp_path / "a.elf"), str(tmp_path / "b.elf"))
+    copy = elf.read((tmp_path / "b.elf").read_bytes())
+    assert copy.sections == PROGRAM.sections
+    assert copy.tensors == PROGRAM.tensors
+    if "--strip-unneeded" not in words:
+        assert set(copy.symbols) == set(PROGRAM.symbols)
+
+
 def test_a_file_of_version_1_means_the_same() -> None:
     """A file of version 1 is read and written as before; version 2 adds formats of pe only.
 
