@@ -35,7 +35,7 @@ ALLOWED = {
     ("asm/directives.py", "pe"): "an example of a field of the device",
     ("isa/lazy_pattern.py", "sub"): "a method of patterns",
     ("src/macaw/cli.py", "nnp"): "a sentence: whose programs",
-    ("src/macaw/commands/asm.py", "cp"): "a sentence: whose GNU sources are",
+    ("src/macaw/commands/options.py", "cp"): "a sentence: whose GNU sources are",
     ("src/macaw/commands/dis.py", "cp"): "an example of a section's name",
     ("src/macaw/commands/protect.py", "block"): "English",
     ("src/macaw/golden_description.py", "block"): "of a block format",

@@ -116,6 +116,16 @@ def test_each_output_of_asm_may_be_standard_output(macaw: Macaw, layer: Path) ->
     assert not (layer.parent / "-").exists()
 
 
+def test_a_header_of_a_source_for_gnu_as(macaw: Macaw, source: Source) -> None:
+    source(" .device tiny\n .global _start\n_start: nop\n", "p.s")
+    assert macaw("asm", "-c", "--gnu", "p.s").returncode == 0
+    assert macaw("header", "p.s").returncode == 2
+    done = macaw("header", "--gnu", "p.s")
+    assert done.returncode == 0
+    assert "#define _start_address " in done.stdout
+    assert "--gnu and -W go with a FILE" in macaw("header", "--gnu").stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -105,7 +105,7 @@ def test_the_header(macaw: Macaw, two: None, tmp_path: Path) -> None:
     assert (tmp_path / "macaw.h").read_text() == api.c_header(item)
     done = macaw("header", "-D", "N=1")
     assert done.returncode == 2
-    assert "-D, -I and -W go with a FILE" in done.stderr
+    assert "-D, -I, --gnu and -W go with a FILE" in done.stderr
     done = macaw("header", "a.s", "-o", "a.s")
     assert done.returncode == 2
     assert "a.s is an input: it is not overwritten" in done.stderr

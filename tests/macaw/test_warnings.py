@@ -135,7 +135,7 @@ def test_concord_takes_the_options(macaw: Macaw, tmp_path: Path) -> None:
 def test_a_header_without_a_source_has_no_warnings_to_choose(macaw: Macaw) -> None:
     result = macaw("header", "-Werror")
     assert result.returncode == 2
-    assert "-D, -I and -W go with a FILE" in result.stderr
+    assert "-D, -I, --gnu and -W go with a FILE" in result.stderr
 
 
 def test_the_names_are_listed(macaw: Macaw, source: str) -> None:

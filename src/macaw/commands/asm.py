@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     text="Write this file; default FILE.FORMAT, with -c FILE.o; - is standard output.",
 )
 @assembly_options
-@click.option("--gnu", is_flag=True, help="Statements before a source's first .core belong to cp.")
 @click.option(
     "-g/-g0",
     "lines",

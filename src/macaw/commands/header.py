@@ -32,6 +32,7 @@ def command(
     folders: tuple[str, ...],
     defines: dict[str, str],
     device: str | None,
+    gnu: bool,
     choice: WarningChoice | None,
 ) -> int:
     """Print macaw.h, the C header of a device.
@@ -52,12 +53,12 @@ def command(
     if sources:
         with chosen_errors(choice), ProgressBar("assembling"):
             item = api.assemble_object(
-                *sources, device=device, defines=defines, include_dirs=folders
+                *sources, device=device, defines=defines, include_dirs=folders, gnu=gnu
             )
         refuse_overwriting(written, item.program.read_files)
         print_diagnostics(chosen_warnings(item.program, choice))
-    elif defines or folders or choice is not None:
-        raise click.UsageError("-D, -I and -W go with a FILE")
+    elif defines or folders or gnu or choice is not None:
+        raise click.UsageError("-D, -I, --gnu and -W go with a FILE")
     text = api.c_header(item) if item is not None else api.c_header(device=device)
     write_outputs([(output or STANDARD_OUTPUT, text.encode())])
     return 0

@@ -167,7 +167,7 @@ def _name_and_value(text: str) -> tuple[str, str]:
 
 
 def assembly_options(command: Command) -> Command:
-    """Add -I, -D and --device to a command that assembles."""
+    """Add -I, -D, --device and --gnu to a command that assembles."""
     for option in reversed(
         (
             file_option(
@@ -186,6 +186,11 @@ def assembly_options(command: Command) -> Command:
                 help="Define a symbol in every file.",
             ),
             other_device_option("Assemble for this device, not the one of .device."),
+            click.option(
+                "--gnu",
+                is_flag=True,
+                help="Statements before a source's first .core belong to cp.",
+            ),
         )
     ):
         command = option(command)
