@@ -225,4 +225,6 @@ def second_definition(name: Name, before: Definition, scope: Scope) -> Mistake:
             name,
             "define it above its uses, or give it another name",
         )
-    return Mistake(f"'{name.text}' is defined twice", name, f"the first is at {source.name}:{line}")
+    # A symbol of the option -D has no line.
+    first = f"at {source.name}:{line}" if before.line.text else f"that of -D {name.text}"
+    return Mistake(f"'{name.text}' is defined twice", name, f"the first is {first}")

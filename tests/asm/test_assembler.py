@@ -106,6 +106,9 @@ def test_symbols_from_outside() -> None:
         "0.s:2: 256 is out of range, -128 to 255",
         "0.s:3: 'N' is defined twice",
     ]
+    with pytest.raises(AssemblyError) as caught:
+        assemble(Source("N:"), defines={"N": 5})
+    assert caught.value.errors[0].hint == "the first is that of -D N"
 
 
 def test_the_device() -> None:
