@@ -215,12 +215,18 @@ else:
         values = "".join(f"self.{item}, " for item in names)
         return _function(cls, f"def __hash__(self):\n  return hash(({values}))", names, {})
 
+    class _Factory:
+        """The default of a parameter whose field has a `default_factory`, for `help`."""
+
+        def __repr__(self):
+            return "<factory>"
+
     def _init(cls, frozen):
         """Return the method `__init__` of a class; `frozen` is the option of `dataclass`.
 
         Raises `TypeError` if a field without default follows one with a default.
         """
-        known = {"_set": object.__setattr__, "_MADE": object()}
+        known = {"_set": object.__setattr__, "_MADE": _Factory()}
         order = sorted(_parameters(cls), key=lambda field: field[1].kw_only is True)
         names, parameters, lines = {}, ["self"], []
         defaults, keyword_defaults = [], {}

@@ -285,3 +285,7 @@ def test_threads_that_make_the_first_objects_at_once() -> None:
         for thread in threads:
             thread.join()
         assert [item == found[0] for item in found] == [True] * 4
+
+
+def test_help_names_no_object_as_a_default():
+    assert "c=<factory>" in str(inspect.signature(made(lazy.dataclass)))
