@@ -55,6 +55,10 @@ def test_defaults_of_a_window() -> None:
     assert window_of({"auto_pad": "VALID", "pads": [1, 1]}, [5], [2]).before == (0,)
 
 
+def test_the_dilation_of_a_single_element_has_no_effect() -> None:
+    assert window_of({"dilations": [2, 3]}, [5, 6], [1, 2]).dilations == (1, 3)
+
+
 @pytest.mark.parametrize("auto", ["SAME_UPPER", "SAME_LOWER"])
 def test_the_padding_of_the_same_size(auto: str) -> None:
     """ceil(size / stride) windows, with the least padding; its larger half is after, or before."""

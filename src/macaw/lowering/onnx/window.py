@@ -37,13 +37,17 @@ def window_of(attributes: Mapping[str, Any], image: Sequence[int], kernel: Seque
     """Return the window of a Conv or a pool over an image.
 
     `attributes` are those of the node; `image` and `kernel` are sizes. Raises `LowerError` for
-    attributes that do not fit together, and for a kernel that is larger than the padded image.
+    attributes that do not fit together, and for a kernel that is larger than the padded image. If
+    the kernel has one element along a dimension, the dilation has no effect there and becomes 1.
     """
     count = len(kernel)
     if tuple(attributes.get("kernel_shape", kernel)) != tuple(kernel):
         raise LowerError(f"a kernel_shape of {attributes['kernel_shape']}, weights {tuple(kernel)}")
     strides = _numbers(attributes, "strides", count)
-    dilations = _numbers(attributes, "dilations", count)
+    dilations = tuple(
+        dilation if size > 1 else 1
+        for dilation, size in zip(_numbers(attributes, "dilations", count), kernel, strict=True)
+    )
     auto = attributes.get("auto_pad", "NOTSET")
     pads = [int(n) for n in attributes.get("pads", [0] * 2 * count)]
     if auto == "VALID":
