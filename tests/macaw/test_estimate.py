@@ -16,6 +16,8 @@ import macaw
 from macaw.isa.config import load
 from macaw.networks import report as network_report
 from tests.lowering.net.models import ModelBuilder, float_model, residual_model
+from tests.lowering.onnx.models import NODE
+from tests.lowering.onnx.models import model as onnx_model
 from tests.macaw.command_runs import run_here
 
 pytestmark = pytest.mark.once
@@ -168,3 +170,11 @@ def test_what_the_command_refuses(tmp_path, arguments, text):
     done = command(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert text in done.stderr
+
+
+def test_a_list_without_elements_as_attribute():
+    """A Transpose of a single number may have an empty `perm`."""
+    turn = NODE("Transpose", ["x"], ["t"], "turn")
+    turn.attribute.add(name="perm", type=onnx.AttributeProto.INTS)
+    made = onnx_model([turn, NODE("Relu", ["t"], ["y"], "relu")], {"x": ()})
+    assert [layer.name for layer in macaw.estimate(made, device=NARROW).layers] == ["relu"]

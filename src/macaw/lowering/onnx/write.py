@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import onnx
@@ -62,7 +63,15 @@ def _declared(graph: Graph, name: str) -> onnx.ValueInfoProto:
 
 def _proto(node: Node) -> onnx.NodeProto:
     attributes = {name: value for name, value in node.attributes.items() if name not in _OWN}
-    return helper.make_node(node.operator, node.inputs, node.outputs, node.name, **attributes)
+    empty = [name for name, value in attributes.items() if value == []]
+    known = {name: value for name, value in attributes.items() if name not in empty}
+    proto = helper.make_node(node.operator, node.inputs, node.outputs, node.name, **known)
+    if empty:
+        kinds = onnx.defs.get_schema(node.operator, VERSION).attributes
+        for name in empty:
+            kind: Any = kinds[name].type  # an integer
+            proto.attribute.append(helper.make_attribute(name, [], attr_type=int(kind)))
+    return proto
 
 
 def _standard(draft: Draft, node: Node) -> list[Node]:
