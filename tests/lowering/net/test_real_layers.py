@@ -18,6 +18,7 @@ from macaw.lowering.net.network import ProductLayer
 from macaw.lowering.net.vector_layers import NO_CORE
 from macaw.lowering.operation import Elements
 from tests.lowering.net.models import ModelBuilder, float_model
+from tests.lowering.onnx.models import NODE
 from tests.lowering.onnx.models import model as onnx_model
 from tests.lowering.onnx.running import runtime_outputs
 
@@ -467,3 +468,10 @@ def test_zeros_of_a_frame_are_predicted():
     assert convolution.report.predicted == pytest.approx(convolution.cycles, rel=0.15)
     network = macaw.compile(builder.model(), device="tiny").assignment.network
     assert network.densities == {frame.report.tensor: 36 / 15**2}
+
+
+def test_a_refused_normalisation_keeps_its_operator():
+    factors = dict.fromkeys("sbmv", np.ones(3, np.float32))
+    node = NODE("BatchNormalization", ["x", *factors], ["y"], name="norm")
+    with pytest.raises(macaw.InputError, match=r"^node norm \(BatchNormalization\): it computes"):
+        macaw.compile(onnx_model([node], {"x": (1, 3, 4, 4)}, **factors), device="tiny")

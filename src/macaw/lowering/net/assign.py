@@ -114,9 +114,12 @@ def assign_what_can_be(
 
 
 def operators_of(model: model_layers.Network) -> dict[str, str]:
-    """Return the operators of a model's layers by name; the rewritten model may have others."""
+    """Return the operators of a model's nodes and layers by name.
+
+    A layer that replaces the node of the same name may have another operator.
+    """
     # Of layers that share a name, only the first keeps it when the model is rewritten.
-    return {layer.name: layer.operator for layer in reversed(model.layers)}
+    return {layer.name: layer.operator for layer in reversed(model.layers)} | dict(model.operators)
 
 
 class _Assigner:

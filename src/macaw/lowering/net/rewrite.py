@@ -53,6 +53,7 @@ from macaw.lowering.onnx.network import (
     Tensor,
     WeightLayer,
 )
+from macaw.lowering.onnx.read import node_error
 from macaw.lowering.onnx.reference import without_constant_layers
 from macaw.lowering.onnx.requantise import dequantisation
 from macaw.lowering.onnx.views import offset_of
@@ -104,8 +105,8 @@ class _Rewriter(Rewriting):
                     self.add(layer)
             except LowerError as error:
                 if refused is None:
-                    message = f"node {layer.name} ({layer.operator}): {error}"
-                    raise LowerError(message, error.hint) from None
+                    operator = self.model.operators.get(layer.name, layer.operator)
+                    raise node_error(layer.name, operator, error) from None
                 del self.layers[before:]
                 self.add(layer)
                 refused[self.layers[-1].name] = error

@@ -60,6 +60,8 @@ class Graph:
 
     `values` has the shape and element type of each value, by name, and the array of each constant.
     `inputs` and `outputs` are names of values. `version` is the version of ONNX's operator set.
+    `operators` has the operators of the model's nodes by `Node.label`, for messages. It leaves out
+    nodes that share a label.
     """
 
     nodes: tuple[Node, ...]
@@ -67,6 +69,7 @@ class Graph:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     version: int
+    operators: Mapping[str, str] = field(default_factory=dict)
 
     def constant(self, name: str) -> NDArray[Any] | None:
         """Return the array of a constant; None for another value, or for the empty name."""

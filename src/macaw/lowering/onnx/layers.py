@@ -85,12 +85,14 @@ class _Builder:
             try:
                 self._node(node)
             except LowerError as error:
-                raise node_error(node.label, node.operator, error) from None
+                operator = self.graph.operators.get(node.label, node.operator)
+                raise node_error(node.label, operator, error) from None
         for name in self.graph.outputs:
             self._as_model(name)
         return Network(
-            tuple(self.layers), self.tensors, self.constants, self.graph.inputs, self.graph.outputs
-        )
+            tuple(self.layers), self.tensors, self.constants, self.graph.inputs,
+            self.graph.outputs, self.graph.operators,
+        )  # fmt: skip
 
     # --- tensors ---
 

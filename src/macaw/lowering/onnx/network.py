@@ -237,10 +237,14 @@ class FloatLayer(Layer):
 
 @dataclass(frozen=True)
 class Network:
-    """Layers in an order in which each tensor is computed before it is read."""
+    """Layers in an order in which each tensor is computed before it is read.
+
+    `operators` has the operators of the model's nodes by name, for messages.
+    """
 
     layers: tuple[Layer, ...]
     tensors: Mapping[str, Tensor]
     constants: Mapping[str, NDArray[Any]]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    operators: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)

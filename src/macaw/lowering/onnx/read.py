@@ -6,6 +6,7 @@ node, the input, the output or the initializer that causes it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
@@ -85,7 +86,11 @@ class _Reader:
         for row in graph.output:
             self._check_output(row)
         names = tuple(row.name for row in graph.output)
-        return Graph(tuple(self.nodes), self.values, tuple(self.inputs), names, self.version)
+        labels = Counter(node.label for node in self.nodes)
+        operators = {node.label: _operator(node) for node in self.nodes if labels[node.label] == 1}
+        return Graph(
+            tuple(self.nodes), self.values, tuple(self.inputs), names, self.version, operators
+        )
 
     def _check_wishes(self) -> None:
         """Raise `LowerError` for dimensions and inputs that the model does not have."""
@@ -280,6 +285,10 @@ class PlacedError(LowerError):
     def __init__(self, place: str, cause: LowerError) -> None:
         super().__init__(f"{place}: {message_text(cause)}", cause.hint)
         self.place, self.cause = place, cause
+
+
+def _operator(node: Node) -> str:
+    return str(node.proto.op_type) if node.proto is not None else node.operator
 
 
 def _renamed(proto: onnx.NodeProto, scope: Scope) -> onnx.NodeProto:
