@@ -470,6 +470,19 @@ def test_zeros_of_a_frame_are_predicted():
     assert network.densities == {frame.report.tensor: 36 / 15**2}
 
 
+def test_concatenations_with_parts_without_elements():
+    """A Split may have an empty part, and a Concat may read it."""
+    nodes = [
+        NODE("Split", ["x", "sizes"], ["a", "b"], axis=1),
+        NODE("Concat", ["a", "b"], ["c"], axis=1),
+        NODE("Relu", ["c"], ["y"]),
+    ]
+    made = onnx_model(nodes, {"x": (2, 4)}, sizes=[0, 4])
+    x = np.random.default_rng(0).normal(size=(2, 4)).astype(np.float32)
+    result = macaw.compile(made, device="tiny").run(x=x)
+    np.testing.assert_array_equal(result.outputs["y"], np.maximum(x, 0))
+
+
 def test_a_refused_normalisation_keeps_its_operator():
     factors = dict.fromkeys("sbmv", np.ones(3, np.float32))
     node = NODE("BatchNormalization", ["x", *factors], ["y"], name="norm")

@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.draft import Draft
 from macaw.lowering.onnx.graph import Graph, Node
 from macaw.lowering.onnx.read import node_error
-from macaw.lowering.onnx.values import element_name
+from macaw.lowering.onnx.values import Value, element_name
 
 VERSION = 21  # the first operator set with int16 in QuantizeLinear
 Rule = Callable[[Draft, Node], Sequence[Node]]
@@ -77,7 +77,10 @@ def _pad(draft: Draft, node: Node) -> list[Node]:
 
 
 def _split(draft: Draft, node: Node) -> list[Node]:
-    """Return a Slice for each output of a Split; the Split itself if its sizes are not constant."""
+    """Return a Slice for each output of a Split; the Split itself if its sizes are not constant.
+
+    An output without elements becomes a constant, without a node.
+    """
     value = draft.values[node.inputs[0]]
     axis = int(node.attributes.get("axis", 0))
     axis += len(value.shape) if axis < 0 else 0
@@ -94,13 +97,23 @@ def _split(draft: Draft, node: Node) -> list[Node]:
         label = node.label if len(node.outputs) == 1 else f"{node.label}_{place}"
         bounds = {"starts": first, "ends": first + int(size), "axes": axis}
         first += int(size)
-        if result:
+        if result and not size:
+            shape, element = draft.values[result].shape, draft.values[result].element
+            nothing = np.zeros(shape, helper.tensor_dtype_to_np_dtype(element))
+            draft.values[result] = Value(shape, nothing, element=element)
+        elif result:
             names = [
                 draft.constant(f"{label}_{name}", np.asarray([number], np.int64))
                 for name, number in bounds.items()
             ]
             nodes.append(Node(label, "Slice", (node.inputs[0], *names), (result,)))
     return nodes
+
+
+def _concat(draft: Draft, node: Node) -> list[Node]:
+    """Return a Concat without those inputs that have no elements."""
+    inputs = tuple(name for name in node.inputs if math.prod(draft.values[name].shape))
+    return [node if inputs == node.inputs else replace(node, inputs=inputs, proto=None)]
 
 
 def _softmax(draft: Draft, node: Node) -> list[Node]:
@@ -228,6 +241,7 @@ RULES: dict[str, tuple[tuple[int, Rule], ...]] = {
     "Pad": ((11, _pad),),
     "Slice": ((10, _attributes_as_inputs("starts", "ends", "axes")),),
     "Split": ((_ALWAYS, _split),),
+    "Concat": ((_ALWAYS, _concat),),
     "Softmax": ((13, _softmax),),
     "LogSoftmax": ((13, _softmax),),
     "Upsample": ((_ALWAYS, _resize),),
