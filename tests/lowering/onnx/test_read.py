@@ -12,6 +12,7 @@ from macaw.lowering.onnx.read import Wishes, read
 from macaw.lowering.onnx.samples import random_sample, samples
 from macaw.lowering.onnx.values import Room
 from tests.lowering.onnx.models import NODE, branch, model
+from tests.lowering.onnx.running import outputs_of
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
@@ -337,3 +338,29 @@ def test_the_node_of_a_mistake_that_the_checker_finds(node, hint):
     with pytest.raises(LowerError, match=r"^the model is no ONNX model$") as error:
         check(model([node], {"x": (2,)}))
     assert error.value.hint == hint
+
+
+def test_a_slice_of_an_early_operator_set_may_have_axes_in_any_order():
+    made = model(
+        [NODE("Slice", ["x"], ["y"], axes=[2, 0], starts=[1, 0], ends=[3, 1])],
+        {"x": (2, 3, 4)},
+        version=9,
+    )
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    np.testing.assert_array_equal(outputs_of(made, x=x)[0], x[:1, :, 1:3])
+
+
+def test_a_transpose_of_a_single_number_in_an_early_operator_set():
+    made = model(
+        [NODE("Transpose", ["x"], ["t"]), NODE("Relu", ["t"], ["y"])], {"x": ()}, version=11
+    )
+    assert outputs_of(made, x=np.float32(3))[0] == 3
+
+
+def test_normalisations_without_a_rule_for_shapes_are_refused_as_unknown():
+    made = model(
+        [NODE("MeanVarianceNormalization", ["x"], ["y"], "norm")], {"x": (1, 2, 3, 3)}, version=9
+    )
+    message = r"^node norm \(MeanVarianceNormalization\): the reference evaluator does not compute"
+    with pytest.raises(LowerError, match=message):
+        outputs_of(made)

@@ -37,6 +37,9 @@ _WEIGHTS_AND_BIAS = {"Conv": (1, 2), "ConvTranspose": (1, 2), "QLinearConv": (3,
 # by operator: the first of the inputs that are repeated to the shape of the result
 _REPEATED = {"Gemm": 2, "LayerNormalization": 1}
 _POOLS = ("AveragePool", "MaxPool")
+_SLICE = ("axes", "ends", "starts")  # attributes of a Slice of an early operator set
+# operators whose result has the shape of the first input, for which ONNX has no rule
+_SAME_SHAPE = ("GroupNormalization", "MeanVarianceNormalization")
 _SHARES = ("Hardmax", "LogSoftmax", "Softmax")
 
 
@@ -100,8 +103,9 @@ def results(
         if schema.deprecated:
             raise LowerError(f"operator set {version} no longer has this operator")
         forms = shape_inference.infer_node_outputs(
-            schema, node, types, data, opset_imports=[helper.make_opsetid("", version)]
-        )
+            schema, _with_sorted_axes(node), types, data,
+            opset_imports=[helper.make_opsetid("", version)],
+        )  # fmt: skip
     except LowerError:
         raise
     except Exception as error:  # exceptions of the schema, the checker and the inference
@@ -111,6 +115,7 @@ def results(
     if node.op_type == "Clip" and any(x is not None and math.prod(x.shape) > 1 for x in inputs[1:]):
         raise LowerError("its limits must be single numbers")
     found = [_form(forms.get(name)) if name else None for name in node.output]
+    found[:1] = [_completed(node, inputs, found[0])]
     _check_repeated(node, inputs, found[0])
     if node.op_type == "ConvTranspose":
         _check_transposed(node, inputs, found[0])
@@ -130,6 +135,37 @@ def _form(kind: onnx.TypeProto | None) -> Form:
     if min(shape, default=0) < 0:
         raise LowerError(f"its result would be of {shape}")
     return Form(tensor.elem_type, shape)
+
+
+def _with_sorted_axes(node: onnx.NodeProto) -> onnx.NodeProto:
+    """Return a Slice of an early operator set with its axes in ascending order; else the node.
+
+    ONNX's rules for these operator sets know the size of the result only for this order.
+    """
+    rows = {row.name: list(row.ints) for row in node.attribute if row.name in _SLICE}
+    if node.op_type != "Slice" or len({len(row) for row in rows.values()}) != 1 or len(rows) < 3:
+        return node
+    order = np.argsort(rows["axes"], kind="stable")
+    ordered = onnx.NodeProto()
+    ordered.CopyFrom(node)
+    for row in ordered.attribute:
+        if row.name in rows:
+            row.ints[:] = [rows[row.name][place] for place in order]
+    return ordered
+
+
+def _completed(
+    node: onnx.NodeProto, inputs: Sequence[Value | None], form: Form | None
+) -> Form | None:
+    """Return the form of a node's result, with its shape if ONNX's rules do not know the shape.
+
+    These are nodes whose result has the shape of their first input.
+    """
+    x = inputs[0] if inputs else None
+    if form is None or form.shape is not None or x is None:
+        return form
+    keeps = node.op_type in _SAME_SHAPE or (node.op_type == "Transpose" and not x.shape)
+    return Form(form.element, x.shape) if keeps else form
 
 
 def _pooled(node: onnx.NodeProto, x: Value | None, forms: list[Form | None]) -> list[Form | None]:
