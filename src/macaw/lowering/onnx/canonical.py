@@ -1,7 +1,7 @@
 """Rewrites nodes of older operator sets, and QLinear operators, as nodes of operator set 21.
 
 Attributes that became inputs become constants. `QLinearConv` and `QLinearMatMul` become
-`DequantizeLinear`, the operation, and `QuantizeLinear`.
+`DequantizeLinear`, the operation, and `QuantizeLinear`; so do nodes that move quantised integers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from onnx import TensorProto, helper
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.draft import Draft
 from macaw.lowering.onnx.graph import Graph, Node
+from macaw.lowering.onnx.integer_moves import with_real_moves
 from macaw.lowering.onnx.read import node_error
 from macaw.lowering.onnx.values import Value, element_name
 
@@ -37,7 +38,7 @@ def canonical(graph: Graph) -> Graph:
             nodes += rules[0](draft, node) if rules else [node]
         except LowerError as error:
             raise node_error(node.label, node.operator, error) from None
-    return draft.finished(nodes, max(graph.version, VERSION))
+    return with_real_moves(draft.finished(nodes, max(graph.version, VERSION)))
 
 
 def _without(node: Node, *names: str) -> dict[str, Any]:
