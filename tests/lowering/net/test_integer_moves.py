@@ -83,3 +83,14 @@ def test_a_move_between_convolutions_and_a_mean():
         NODE("QuantizeLinear", ["d", "half", "z"], ["y"]),
     ]
     check(moves("int8", nodes, TensorProto.INT8, half=np.float32(0.0625)), "int8")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [("int8", "it computes integers of int8"), ("uint8", "its input a is uint8")],
+)
+def test_refusals_name_the_node_that_computes_integers(kind, message):
+    made = moves(kind, [NODE("Max", ["a", "z"], ["y"], "most")], ELEMENTS[kind])
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.compile(made, device="tiny")
+    assert str(caught.value) == f"node most (Max): {message}"

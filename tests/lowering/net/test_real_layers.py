@@ -486,5 +486,7 @@ def test_concatenations_with_parts_without_elements():
 def test_a_refused_normalisation_keeps_its_operator():
     factors = dict.fromkeys("sbmv", np.ones(3, np.float32))
     node = NODE("BatchNormalization", ["x", *factors], ["y"], name="norm")
-    with pytest.raises(macaw.InputError, match=r"^node norm \(BatchNormalization\): it computes"):
+    message = r"^node norm \(BatchNormalization\): it computes"
+    with pytest.raises(macaw.InputError, match=message) as caught:
         macaw.compile(onnx_model([node], {"x": (1, 3, 4, 4)}, **factors), device="tiny")
+    assert caught.value.hint.startswith("`macaw quantise` gives the model integers")

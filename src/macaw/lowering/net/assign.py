@@ -216,14 +216,15 @@ class _Assigner:
                 self.constants[name] = to_device(self.model.constants[name])
                 return self._add_tensor(name)
             if name not in self.model.inputs:
-                raise LowerError(f"its input {name} is no tensor of the device")
+                dtype = self.model.tensors[name].dtype
+                raise LowerError(f"its input {name} is {dtype}", " or ".join(_ELEMENTS))
             self._integer_input(name)
         return self.tensors[name]
 
     # --- edges ---
 
     def sign(self, layer: model_layers.SignLayer) -> None:
-        """Let the host add a layer's offset at an input or output; raise `LowerError` elsewhere."""
+        """Let the host add a layer's offset; `read` refuses other readers of unsigned integers."""
         (source,), (result,) = layer.inputs, layer.outputs
         if source in self.model.inputs:
             model = self.model.tensors[source]
@@ -238,7 +239,7 @@ class _Assigner:
                 result, source, integers, model.shape, model.dtype, offset=layer.offset
             )
         else:
-            raise LowerError(NO_CORE)
+            self.assume(layer)
 
     def real(self, layer: model_layers.FloatLayer) -> None:
         """Assign a float layer to vc.

@@ -177,7 +177,8 @@ class Rewriting:
             return name
         if tensor.dtype != "int8":
             raise LowerError(
-                f"its input is {tensor.dtype} with the zero point {zero}", "int8, or 0"
+                f"its input is {tensor.dtype} with the zero point {zero}",
+                "int8, or int16 with the zero point 0",
             )
         scale = tensor.quantisation.scale if tensor.quantisation else 1.0
         wide = self.tensor(f"{name}_wide", tensor, dtype=WIDE, quantisation=Quantisation(scale))

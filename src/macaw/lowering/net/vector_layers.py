@@ -310,7 +310,9 @@ def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperatio
     if types == {"float32"} and layer.operator == "QuantizeLinear":
         return _quantised(model, layer, tensors[0], dtype)
     if types != {"float32"} or dtype != "float32":
-        raise LowerError(f"{_REAL} of " + ", ".join(sorted({*types, dtype})), "float32")
+        kinds = sorted({*types, dtype})
+        what = _REAL if any("float" in kind for kind in kinds) else "it computes integers"
+        raise LowerError(f"{what} of " + ", ".join(kinds), "float32")
     if layer.operator in ("Softmax", "LayerNormalization"):
         return _rows(model, layer, tensors[0])
     if layer.operator == "MatMul":
@@ -322,7 +324,8 @@ def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperatio
     }
     steps = formula(layer.node, constants)
     if steps is None:
-        raise LowerError(f"{_REAL}; {NO_CORE}", REAL_HINT)
+        quantised = any(tensor.quantisation for tensor in model.tensors.values())
+        raise LowerError(f"{_REAL}; {NO_CORE}", "" if quantised else REAL_HINT)
     shape = (prod(tensors[0].shape),)
     return RealFunction(dtype, shape, steps, layer.operator, count=len(tensors))
 
