@@ -89,6 +89,8 @@ CASES = [
     case("AveragePool", IMAGE, kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1),
     case("AveragePool", IMAGE, kernel_shape=[2, 2], strides=[3, 3], pads=[1, 1, 1, 1], ceil_mode=1),
     case("MaxPool", IMAGE, kernel_shape=[2, 2], strides=[3, 2], pads=[1, 1, 1, 1], ceil_mode=1),
+    *(case(pool, (1, 2, 5, 6), kernel_shape=[2, 2], strides=[2, 3], auto_pad=auto, ceil_mode=1)
+      for pool in ("MaxPool", "AveragePool") for auto in ("NOTSET", "VALID")),
     case("GlobalAveragePool", IMAGE), case("GlobalMaxPool", IMAGE),
     case("Resize", IMAGE, inputs=["x0", "", "s"], constants={"s": np.array([1, 1, 2, 1.5], np.float32)}, coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
     case("Resize", IMAGE, inputs=["x0", "", "s"], constants={"s": np.array([1, 1, 0.5, 2], np.float32)}),

@@ -175,8 +175,10 @@ def _pooled(node: onnx.NodeProto, x: Value | None, forms: list[Form | None]) -> 
     leaves them out, as onnxruntime does.
     """
     attributes = {row.name: helper.get_attribute_value(row) for row in node.attribute}
-    if x is None or not attributes.get("ceil_mode", 0) or "auto_pad" in attributes:
+    if x is None or not attributes.get("ceil_mode", 0):
         return forms
+    if "auto_pad" in attributes:
+        attributes["auto_pad"] = attributes["auto_pad"].decode(errors="replace")
     image = x.shape[2:]
     sizes = output_sizes(window_of(attributes, image, attributes["kernel_shape"]), image)
     return [form and Form(form.element, (*x.shape[:2], *sizes)) for form in forms]
