@@ -162,6 +162,9 @@ def channel_bounds(
     ]
     if writes and timings.t_rtw:
         bounds.append((channel.last_read + timings.t_rtw, "t_rtw"))
+    if not writes and timings.t_rtw:  # a read is not issued before a write that still waits
+        last_write = max(channel.write_ends) - timings.wl - timings.burst
+        bounds.append((last_write, "t_rtw"))
     if not writes and timings.t_wtrl:
         bounds.append((channel.write_ends[group] + timings.t_wtrl, "t_wtr"))
     if not writes and timings.t_wtrs:

@@ -48,7 +48,7 @@ def test_bounds_of_the_channel():
     more = replace(TIMES, t_rtw=16, t_wtrs=6, t_wtrl=8)
     assert fim_dram.channel_bounds(more, memory, True, 1, channel)[3:] == ((106, "t_rtw"),)
     found = fim_dram.channel_bounds(more, memory, False, 1, channel)[3:]
-    assert found == ((110 + 8, "t_wtr"), (114 + 6, "t_wtr"))
+    assert found == ((114 - 8 - 3, "t_rtw"), (110 + 8, "t_wtr"), (114 + 6, "t_wtr"))
     channel = fim_dram.use_channel(TIMES, memory, True, 2, 200, channel)
     assert channel == fim_dram.Channel((100, 200), (110, 211), 211, 0, 90)
     channel = fim_dram.use_channel(TIMES, memory, False, 0, 210, channel)

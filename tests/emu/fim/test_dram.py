@@ -103,6 +103,8 @@ def violations(log, device):
                     gap(one, other, "t_wtr", t["wl"] + t["burst"] + wtr)
                 if kinds == ("read", "write") and t["t_rtw"]:
                     gap(one, other, "t_rtw", t["t_rtw"])
+                if kinds == ("write", "read") and t["t_rtw"] and other.time < one.time:
+                    gap(other, one, "t_rtw", t["t_rtw"])
                 begin = other.time + data[other.kind]
                 end = one.time + data[one.kind] + t["burst"]
                 switch = t["t_rtrs"] if one.bank // per_rank != other.bank // per_rank else 0
@@ -192,6 +194,7 @@ DEVICES |= {
     "hbm2": config.load("base").changed({**HBM2, "fim.act_banks": 1}),
     "hbm2 together": config.load("base").changed({**HBM2, "fim.t_faw": 50, "fim.act_banks": 4}),
     "dimm2": DEVICES["dimm"].changed({**HBM2, "fim.act_banks": 2, "fim.t_rrds": 1}),
+    "dimm, rtw": DEVICES["dimm"].changed({"fim.t_rtw": 12}),
     "only faw": config.load("tiny").changed({"fim.t_faw": 90, "fim.act_banks": 1}),
 }
 requests = st.lists(
@@ -217,7 +220,8 @@ def run(memory, stream, step):
                 if ready:
                     time = memory.do("write" if write else "read", ready, time, step=step)
             case "access":
-                time = memory.access(bank, row, time, write, step)[0]
+                at = memory.access(bank, row, time, write, step)[0]
+                time = at if pause % 2 else time  # a block waits for its command, the dma does not
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -530,6 +534,24 @@ def test_by_hand_a_write_after_a_read():
     assert memory.waits["t_rtw"] == 16
     assert memory.do("read", [0], 38) == 38
     assert memory.do("write", [0], 39) == 42
+
+
+def test_by_hand_a_read_before_a_write_that_waits():
+    """With tRTW, a read comes after a write that was requested before it, also in another rank.
+
+    In a DIMM of two ranks, bank 0 is read in cycle 20. A write to it, requested in cycle 21, comes
+    in 20 + 20 + 1 - 8 = 33, or with a tRTW of 17 in 37. The data of the write end in 33 + 8 + 1 =
+    42 or in 46. A read of bank 8, in the other rank, is requested in cycle 22. Its data may follow
+    5 cycles (tRTRS) later, so the read could be in 42 + 5 - 20 = 27 or in 31. The latter is only 6
+    cycles before the write; so the read comes after it, in 38 when the command bus is free.
+    """
+    for values, times in (({}, [20, 33, 27]), ({"fim.t_rtw": 17}, [20, 37, 38])):
+        memory = Recorder(DEVICES["dimm"].changed(values))
+        for other in (0, 8):
+            memory.open([other], 0, -60 + other)
+        requests = ((0, 20, False), (0, 21, True), (8, 22, False))
+        assert [memory.access(bank, 0, at, writes)[0] for bank, at, writes in requests] == times
+        assert memory.waits["t_rtw"] == ((37 - 21) + (37 - 22) if values else 0)
 
 
 def test_by_hand_a_precharge_after_a_read():
