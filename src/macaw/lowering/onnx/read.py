@@ -18,6 +18,7 @@ from onnx import AttributeProto, TensorProto
 
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx import recurrent_nodes
 from macaw.lowering.onnx.constants import FOLDED, SLOW, Evaluator
 from macaw.lowering.onnx.graph import Graph, Node, node_of
 from macaw.lowering.onnx.model_file import message_name, message_text, node_place, reason
@@ -200,6 +201,8 @@ class _Reader:
         ):
             raise LowerError("it executes a graph of its own repeatedly, which is not supported")
         forms = results(proto, inputs, self.version)
+        if proto.op_type in recurrent_nodes.GATES:
+            recurrent_nodes.check_size(node_of(proto))
         if proto.op_type == "Dropout" and inputs[0]:  # early operator sets infer no mask
             forms = [form and Form(form.element, inputs[0].shape) for form in forms]
         for form in forms:

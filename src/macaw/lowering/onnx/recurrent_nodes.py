@@ -6,16 +6,29 @@ from collections.abc import Sequence
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.model_file import message_name
 
 GATES = {"RNN": "h", "GRU": "zrh", "LSTM": "iofc"}  # in ONNX's order
 FUNCTIONS = ("Sigmoid", "Tanh", "Relu")
+_WAYS = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
 _DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
 
 
 def directions(node: Node) -> list[bool]:
     """Return for each direction of a recurrent node whether it reads the sequence from its end."""
-    ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
-    return ways[node.attributes.get("direction", "forward")]
+    return _WAYS[node.attributes.get("direction", "forward")]
+
+
+def check_size(node: Node) -> None:
+    """Raise `LowerError` unless a recurrent node's attributes determine the size of its result."""
+    direction = node.attributes.get("direction", "forward")
+    if direction not in _WAYS:
+        raise LowerError(f"direction is '{message_name(direction)}', not one of {', '.join(_WAYS)}")
+    hidden = node.attributes.get("hidden_size")
+    if hidden is None:
+        raise LowerError("hidden_size is missing")
+    if hidden < 1:
+        raise LowerError(f"hidden_size is {hidden}, which is not positive")
 
 
 def functions(node: Node) -> list[list[str]]:
