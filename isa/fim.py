@@ -48,8 +48,8 @@ LOOP_DEPTH = 8  # the greatest number of nested loops
 _BUFFER = Immediate(3, high_limit=BUFFERS - 1)
 PUSHED = (RZ, GIO, ROP)  # the operands of push and pull, by number
 PULLED = (ROP, GIO)
-_PUSHED = Register(tuple((name,) for name in PUSHED))
-_PULLED = Register(tuple((name,) for name in PULLED))
+_PUSHED = Register(tuple((name,) for name in PUSHED), "register for push")
+_PULLED = Register(tuple((name,) for name in PULLED), "register for pull")
 _MAPPED = tuple((row.name, number) for number, row in REGISTERS.items())
 
 

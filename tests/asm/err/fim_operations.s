@@ -28,7 +28,8 @@
           act   4096                      #! error 17-21: row: 4096 is out of range, 0 to 4095
           mmr   op, mul
           mmr   op, add
-          push  iosa                      #! error 17-21: 'iosa' is no register | a register, rz, gio or rop
+          push  iosa                      #! error 17-21: 'iosa' is no register for push | a register for push, rz, gio or rop
+          pull  rz                        #! error 17-19: 'rz' is no register for pull | a register for pull, rop or gio
           lock  8                         #! error 17-18: buffer: 8 is out of range, 0 to 7
           mmr   b0_low, 0x80000000        #! error 25-35: value: 0x80000000 is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
           mmr   b0_low, 0x40000010        #! error 25-35: value: 0x40000010 is not a multiple of 32
