@@ -228,15 +228,15 @@ class Assembly:
     def lay_out(self) -> None:
         """Give every area its address. Report each section that does not fit its memory.
 
-        The error points at the line that begins the part with this section, or that declares the
+        The error points at the line that begins the part of this section, or that declares the
         last tensor of the section. If there is no such line, the error has the name of the first
         file and no line.
         """
         self._place_values()
         report = self.state.report
         for plan, problem in self.state.layout.place(self.state.config):
-            parts = (x for x in self._parts if plan is not None and x.plan().name == plan.name)
-            part = next(parts, None)
+            owner = (plan.core, plan.index) if plan is not None else None
+            part = next((x for x in self._parts if (x.core.name, x.index) == owner), None)
             inside = [tensor for tensor in self.state.symbols.tensors if tensor.plan is plan]
             if part is not None:
                 report.mistake(part.line, Mistake(problem, (-1, -1)))

@@ -170,8 +170,11 @@ class FimPart(CorePart):
         if len(options) != 1 or len(statement.operands) != 1:
             raise wrong_operands(statement, ".block banks=RANGE, or banks=(RANGE, ...)")
         node = options["banks"].value
+        items = node.items if isinstance(node, Group) else (node,)
+        if not items:
+            raise Mistake("a block needs at least one bank", node)
         mask = 0
-        for item in node.items if isinstance(node, Group) else (node,):
+        for item in items:
             mask |= self._range(context, item)
         operands: dict[str, Node] = {"banks": Number(node.start, node.end, mask)}
         self._take(context, statement, BoundOperands(_ROWS["block"], operands))

@@ -45,8 +45,9 @@ class BankSections:
 
     @property
     def form(self) -> str:
-        """A pattern of the sections' names, for messages."""
-        return BANK_SECTION.format(self.part, "B", "R")
+        """A pattern of the sections' names, and the range of each number in it, for messages."""
+        name = BANK_SECTION.format(self.part, "B", "R")
+        return f"{name} (B 0 to {self.memory.banks - 1}, R 0 to {self.memory.rows - 1})"
 
     def problems(self, tensors: Area | None) -> Iterator[str]:
         """Yield a sentence for each section that overlaps another section or the tensors.
