@@ -102,6 +102,37 @@ def test_vectors_of_one_load_that_several_hints_name() -> None:
     assert np.array_equal(found.run(data)["y"], rows)
 
 
+def test_a_hint_for_a_part_of_a_declared_input() -> None:
+    """Elements of a load that a hint names are a tensor of their own.
+
+    The declared input has these elements, too; the software and the emulator ignore them there. A
+    hint for an element of the queue has priority over a hint for a place that it is copied to.
+    """
+    text = """.device tiny
+        .input  x, float16, 6, 4, at=netin
+        .output y, float16, 4, 4, at=netout
+        .core   nnp
+        .hint   tensor part, MulVrf, 1, 1, 4
+        SetCols(4)
+        v_rd    NetInQ
+        v_wr    MulVrf, 0
+        v_rd    MulVrf, 0
+        v_wr    NetOutQ
+        end_chain
+"""
+    program = api.assemble(Source(text, "part.s"))
+    found = api.concord(program)
+    sizes = {name: x.shape for name, x in found.inputs.items()}
+    assert sizes == {"part": (4,), "x": (6, 4)}
+    data = {"part": np.full(4, 9, np.float16), "x": np.arange(24, dtype=np.float16).reshape(6, 4)}
+    assert found.check(data) is None
+    assert found.run(data)["y"][:, 0].tolist() == [0, 9, 8, 12]
+    hint = "        .hint tensor other, NetInQ, 2, 1, 4\n"
+    text = text.replace("MulVrf, 1, 1, 4\n", f"MulVrf, 1, 1, 8\n{hint}")
+    found = api.concord(api.assemble(Source(text, "part.s")))
+    assert sorted(found.inputs) == ["netinq_3", "other", "x"]
+
+
 def test_a_matrix_of_a_queue_that_no_hint_names() -> None:
     """Tiles that come through a queue without a hint are one matrix.
 

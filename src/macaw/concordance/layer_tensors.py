@@ -174,7 +174,8 @@ class LayerTensors:
         """
         queue_inputs = [item for item in self.program.inputs if item.at == "netin"]
         stream = np.zeros(sum(item.elements for item in queue_inputs), self.dtype)
-        for name, tensor in self.inputs.items():
+        # A tensor may contain places of other tensors, which begin later, and does not use them.
+        for name, tensor in sorted(self.inputs.items(), key=lambda item: item[1].address):
             if tensor.memory != "NetInQ":
                 continue
             values = self.stored_form(name, tensors)

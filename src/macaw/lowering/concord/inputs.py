@@ -90,7 +90,9 @@ class Inputs:
         for offset, hint in pieces:
             place = flat[offset : offset + self._size(hint, tiles=tiles)]
             first = int(place[0])
-            if hint.name in self.names_used or self.hint_at(name, first, tiles=tiles):
+            if hint.name in self.names_used or any(
+                self.hint_at(name, int(address), tiles=tiles) for address in place
+            ):
                 continue
             run = np.array_equal(place, first + np.arange(self._size(hint, tiles=tiles)))
             if run and self._free(memory, self._cells(place, tiles=tiles)).all():
