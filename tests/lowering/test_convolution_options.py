@@ -177,3 +177,19 @@ def test_each_transfer_of_results_says_which_results_it_copies():
     assert {name for name, *_ in found} == {f"row {p}, cluster {q}" for p in (0, 1) for q in (0, 1)}
     cells = {(m, n) for _, m0, m1, n0, n1 in found for m in range(m0, m1) for n in range(n0, n1)}
     assert cells == {(m, n) for m in range(7) for n in range(4)}
+
+
+@pytest.mark.parametrize("stride", [10**6, 1 << 63, 1 << 70])
+@pytest.mark.parametrize("depthwise", [False, True])
+def test_a_stride_that_is_larger_than_the_image(depthwise: bool, stride: int) -> None:
+    """Such a convolution has one result, that of the first window."""
+    weights = np.arange(-4, 5, dtype=np.int8).reshape(1, 3, 3, 1)
+    image = np.arange(64, dtype=np.int8).reshape(8, 8, 1)
+    found = macaw.lower(
+        "depthwise" if depthwise else "conv2d",
+        weights[..., 0] if depthwise else weights,
+        image=(8, 8), stride=(stride, 3), device="tiny",
+    )  # fmt: skip
+    run = macaw.run(found.assemble(), x=image)
+    expected = sums_of(image, weights, (stride, 3), (0, 0, 0, 0), (1, 1), 1)
+    np.testing.assert_array_equal(run.outputs["y"], expected)

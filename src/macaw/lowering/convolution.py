@@ -268,6 +268,8 @@ def convolution(
     kernel = (down * dilation[0] + 1, across * dilation[1] + 1)
     spans = (image[0] + padding[0] + after[0], image[1] + padding[1] + after[1])
     _check_kernel(kernel, spans, dilation)
+    # A stride that is larger than the image gives one result, so no address depends on it.
+    stride = (min(stride[0], spans[0]), min(stride[1], spans[1]))
     weights = _grouped(_dilated(weights, dilation), groups)
     product = Convolution(
         (spans[0] - kernel[0]) // stride[0] + 1,
