@@ -10,16 +10,28 @@ from numpy.typing import ArrayLike, NDArray
 from macaw import arguments
 from macaw.arguments import check_arguments
 from macaw.errors import InputError
+from macaw.isa.config import settings
 from macaw.lowering.nnp import tiles
 
 
-@check_arguments(matrix=arguments.array, native=arguments.whole(1))
+def _native(value: Any) -> str | None:
+    """Return None for a native dimension that a device can have, else a text for the message.
+
+    This is a check for `macaw.arguments`.
+    """
+    most = settings()["nnp.native"].high
+    assert most is not None
+    good = arguments.whole(1)(value) is None and value <= most
+    return None if good else f"a whole number from 1 to {most}, as the device's nnp.native"
+
+
+@check_arguments(matrix=arguments.array, native=_native)
 def native_tiles(matrix: ArrayLike, native: int) -> NDArray[Any]:
     """Return a matrix of shape (rows, columns) as native tiles of shape (tiles, native, native).
 
     The matrix is padded with zeros to whole tiles. The tiles follow one another row by row, as the
     instruction `m_rd` reads them. `native` is the device's `nnp.native`. Raises `InputError` for an
-    array that is no matrix.
+    array that is no matrix, and for a `native` that no device has.
     """
     return tiles.tiles_of(_matrix(matrix), int(native))
 
@@ -39,13 +51,13 @@ def from_native_tiles(array: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
     return tiles.matrix_from_tiles(whole, shape)
 
 
-@check_arguments(array=arguments.array, native=arguments.whole(1))
+@check_arguments(array=arguments.array, native=_native)
 def native_vectors(array: ArrayLike, native: int) -> NDArray[Any]:
     """Return the rows of an array of shape (count, elements) as native vectors.
 
     The result has shape (count · ceil(elements / native), native). Each row begins with a new
     native vector, and zeros fill its last one. Raises `InputError` for an array that does not have
-    two axes.
+    two axes, and for a `native` that no device has.
     """
     return tiles.vectors_of(_matrix(array), int(native))
 

@@ -121,8 +121,8 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "resident": ("a", None, True),
         "name": (7, b"a", "a/b"),
     }),
-    "native_tiles": ((EYE, 4), {}, {"matrix": NOT_ARRAYS, "native": ("a", 0, -1, 1.5, True)}),
-    "native_vectors": ((EYE, 4), {}, {"array": NOT_ARRAYS, "native": ("a", 0, -1, 1.5, True)}),
+    "native_tiles": ((EYE, 4), {}, {"matrix": NOT_ARRAYS, "native": ("a", 0, -1, 1.5, True, 1025, 1 << 70)}),
+    "native_vectors": ((EYE, 4), {}, {"array": NOT_ARRAYS, "native": ("a", 0, -1, 1.5, True, 1025, 1 << 70)}),
     "profile": (("x.s",), {}, {
         "program": NOT_PATHS, "inputs": NOT_MAPPINGS, "options": (7, "auto", {}), "device": NOT_DEVICES,
         "watch": (7, "a", None), "name": NOT_WORDS, "keyword_inputs": (),
