@@ -250,6 +250,14 @@ def test_a_program_in_runs_from_labels(tmp_path: Path) -> None:
     parts = api.concord(api.assemble(Source(split, "lstm.s")), entries=[("_start", 1), ("step", 3)])
     data = once.random()
     assert np.array_equal(once.run(data)["y"], parts.run(data)["y"])
+    for times in (10**9, 1 << 70):
+        with pytest.raises(api.InputError, match=r"^more than 1048576 runs from 'step'$"):
+            api.concord(parts.program, entries=[("step", times)])
+
+
+def test_an_array_without_entries_is_an_empty_list() -> None:
+    empty: Any = np.zeros((0, 2))
+    assert api.concord(SAMPLES / "lstm.s", entries=empty).text
 
 
 def test_pictures(layer: Concordance, said: Callable[..., tuple[int, str]]) -> None:

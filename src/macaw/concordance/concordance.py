@@ -253,7 +253,7 @@ def concord(
         program = api.load(program, device=device)
     config = configuration_of(program, device)
     try:
-        executed = list(chains(program, config, arguments.python_numbers(entries)))
+        executed = list(chains(program, config, arguments.python_numbers(list(entries))))
         graph = trace(executed, hints(program, config), config)
         generated = software(graph, config, target, name)
         results = [output.tensor for output in generated.outputs.values()]

@@ -80,7 +80,8 @@ def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int
     """Return the addresses at which the program is started, in the order of the starts.
 
     `entries` has pairs (symbol, how many times nnp starts there). If it is empty, the program is
-    started once, at `_start` or, without this label, at the beginning of its section.
+    started once, at `_start` or, without this label, at the beginning of its section. Raises
+    `LowerError` for an unknown symbol and for too many starts.
     """
     labels = {
         item.name: item.value
@@ -94,6 +95,8 @@ def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int
         if name not in labels:
             names = ", ".join(sorted(labels)) or "none"
             raise LowerError(f"no label '{name}' in the nnp part", f"there are: {names}")
+        if times > MOST_CHAINS:
+            raise LowerError(f"more than {MOST_CHAINS} runs from '{name}'")
         addresses += [labels[name]] * times
     return addresses
 
