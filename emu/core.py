@@ -90,7 +90,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from macaw.emu import recordings, trace
 from macaw.emu.endpoints import Endpoint, Requester
-from macaw.emu.faults import Stop
+from macaw.emu.faults import DeviceError, Stop
 from macaw.emu.inspection import Inspectable
 from macaw.emu.origins import Origins
 from macaw.emu.state import State, StateField
@@ -250,3 +250,13 @@ class Core(Requester, Waiter, Traced, Inspectable):
         self.retired = state.retired
         self.waited = state.waited
         self.trace.reload()
+
+
+def check_cores(cores: Iterable[Core]) -> list[Core]:
+    """Return the cores as a list. Raises `DeviceError` if a caller has given other values."""
+    found = list(cores) if isinstance(cores, Iterable) else [cores]
+    for core in found:
+        if not isinstance(core, Core):
+            kind = type(core).__name__
+            raise DeviceError(f"cores are values of device.cores, not a value of type {kind}")
+    return found

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from macaw.asm.program import Program
 from macaw.emu import saved, tensors
 from macaw.emu.copies import original
-from macaw.emu.core import Core, Listener
+from macaw.emu.core import Core, Listener, check_cores
 from macaw.emu.core_set import CoreSet
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import DeviceError, Fault, Place, Stop
 from macaw.emu.hashing import blake2b
-from macaw.emu.snapshot import Snapshot, copy_device
+from macaw.emu.snapshot import Snapshot, copy_device, snapshot_parts
 from macaw.emu.state import Change, State, StateError, StateField
 from macaw.emu.system import System
 from macaw.emu.waits import NEVER
@@ -154,12 +154,14 @@ class Device(System):
         tensor = tensors.find(self.program, name)
         return tensors.array_of(tensor, self.memory.peek(tensor.address, tensor.size))
 
-    def counters(self, cores: Sequence[Core] | None = None) -> dict[str, dict[str, int]]:
+    def counters(self, cores: Iterable[Core] | None = None) -> dict[str, dict[str, int]]:
         """Return the counters of `cores` (None: of all cores), by core name and counter name.
 
-        The counters of the core's table come first, then the traffic of its ports.
+        The counters of the core's table come first, then the traffic of its ports. Raises
+        `DeviceError` if `cores` has other values.
         """
-        found = {core.name: core.counters() for core in (self.order if cores is None else cores)}
+        chosen = self.order if cores is None else check_cores(cores)
+        found = {core.name: core.counters() for core in chosen}
         for port in self.memory.ports:
             values = found.get(port.core.name, {})
             for name, count in port.counts().items():
@@ -425,12 +427,9 @@ class Device(System):
         The snapshot is of this device, or of another device with the same configuration. Raises
         `StateError` if the snapshot has other cores, or fields of another type or shape.
         """
-        if snapshot.cores.keys() != self.cores.keys():
-            raise StateError("the snapshot has other cores than this device")
-        self.state.restore(snapshot.device)
-        self.memory.state.restore(snapshot.memory)
-        for core in self.order:
-            core.state.restore(snapshot.cores[core.name])
+        parts = snapshot_parts(snapshot, self.cores)
+        for name, state in self._states().items():
+            state.restore(parts[name])
         self._reload()
         self.turn = snapshot.turn - 1
 
@@ -442,10 +441,11 @@ class Device(System):
     def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
         """Return the changes since `earlier` as pairs (name, change).
 
-        The name is the name of a core, `device` or `memory`.
+        The name is the name of a core, `device` or `memory`. Raises `StateError` if `earlier` is no
+        snapshot of such a device.
         """
+        before = snapshot_parts(earlier, self.cores)
         self.sync()
-        before = {"device": earlier.device, "memory": earlier.memory, **earlier.cores}
         return [
             (name, change)
             for name, state in self._states().items()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from macaw.asm.program import Program
+from macaw.emu.state import StateError
 from macaw.isa.lazy_dataclass import dataclass
 
 
@@ -27,6 +28,18 @@ class Snapshot:
     def cycle(self) -> int:
         """The device time."""
         return int(self.device["cycle"])
+
+
+def snapshot_parts(snapshot: object, cores: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the values of a snapshot by `device`, `memory` and the names of the cores.
+
+    Raises `StateError` unless `snapshot` is of a device with the cores of these names.
+    """
+    if not isinstance(snapshot, Snapshot):
+        raise StateError(f"a snapshot is needed, not a value of type {type(snapshot).__name__}")
+    if snapshot.cores.keys() != set(cores):
+        raise StateError("the snapshot has other cores than this device")
+    return {"device": snapshot.device, "memory": snapshot.memory, **snapshot.cores}
 
 
 def copy_device(

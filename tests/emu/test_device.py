@@ -416,6 +416,14 @@ def test_counters_are_the_tables_and_the_ports() -> None:
     assert set(counters["dma"]) >= {"transfers", "beats", "bytes", "cycles_busy", "reads_blocked"}
 
 
+@pytest.mark.parametrize("wrong", [5, "toy0", ["toy0"], [None]])
+def test_counters_are_of_cores_only(wrong: Any) -> None:
+    device = make(toy(0, [("end",)]))
+    assert device.counters(device.cores.values()) == device.counters()
+    with pytest.raises(DeviceError, match=r"^cores are values of device\.cores, not "):
+        device.counters(wrong)
+
+
 def test_lines_are_found_for_faults() -> None:
     device = make(toy(0, [("work", 1), ("fault",)], idle=True))
     sections = (Section(".text.cp", "cp", None, 0, 0, bytes(8), 8, 4, "ax"),)

@@ -124,6 +124,21 @@ def test_wrong_saved_devices(tmp_path: Path) -> None:
         make(toy(0, [("end",)])).restore(make(toy(2, [("end",)])).snapshot())
 
 
+def test_a_value_that_is_no_snapshot_is_refused() -> None:
+    device, other = make(toy(0, [("end",)])), make(toy(0, [("end",)]), toy(2, [("end",)]))
+    fresh = device.hash()
+    cases: tuple[tuple[Any, str], ...] = (
+        (5, "a snapshot is needed, not a value of type int"),
+        (None, "a snapshot is needed, not a value of type NoneType"),
+        (other.snapshot(), "the snapshot has other cores than this device"),
+    )
+    for wrong, message in cases:
+        for call in (device.restore, device.diff):
+            with pytest.raises(StateError, match=f"^{message}$"):
+                call(wrong)
+    assert device.hash() == fresh
+
+
 def test_differences_say_where() -> None:
     device = make(toy(0, [("store", EXTERNAL + 4, 1, 7), ("mark",), ("end",)]))
     before = device.snapshot()
