@@ -140,8 +140,9 @@ def unprotect(
     padding of the shuffled weights. Raises `InputError` if the orders do not fit the weights.
     """
     arrays, orders = [np.asarray(array) for array in weights], np.asarray(order)
-    if shapes is not None:
-        _check_count(len(shapes), len(arrays))
+    if shapes is not None and len(shapes) != len(arrays):
+        count = plural(len(arrays), "array")
+        raise InputError(f"shapes has {plural(len(shapes), 'shape')} for {count} of weights")
     with _as_input_errors():
         plan = lowering.stored_layout(arrays, scope, orders, arguments.python_numbers(shapes))
         return tuple(lowering.restore(arrays, lowering.check(orders, plan), plan))
@@ -181,10 +182,15 @@ def restore_files(
     orders, path = files.read_array(order), note_path(order)
     arrays = [files.read_array(each) for each in paths]
     note = _read_note(path)
-    _check_count(len(note["weights"]), len(arrays))
-    for what, expected in (("scope", scope), ("lanes", lanes)):
-        if expected is not None and str(expected) != str(note[what]):
-            raise InputError(f"{path} says {what} {note[what]}, not {expected}")
+    expected = len(note["weights"])
+    if expected != len(arrays):
+        raise InputError(
+            f"the orders are for {plural(expected, 'file')} of weights, {len(arrays)} given",
+            "a network's files are protected, and restored, together",
+        )
+    for what, given in (("scope", scope), ("lanes", lanes)):
+        if given is not None and str(given) != str(note[what]):
+            raise InputError(f"{path} says {what} {note[what]}, not {given}")
     if _digest(orders) != note["sha256"]:
         raise InputError(f"{order} holds other orders than those that {path} was written with")
     if orders.ndim == 3 and note["lanes"] != orders.shape[-1]:
@@ -203,14 +209,6 @@ def restore_files(
     return unprotect(*arrays, order=orders, scope=note["scope"], shapes=shapes)
 
 
-def _check_count(expected: int, count: int) -> None:
-    if expected != count:
-        raise InputError(
-            f"the orders are for {plural(expected, 'file')} of weights, {count} given",
-            "a network's files are protected, and restored, together",
-        )
-
-
 @contextlib.contextmanager
 def _as_input_errors() -> Iterator[None]:
     """Raise each `LowerError` of the `with` block as `InputError`."""
@@ -226,7 +224,7 @@ def _with_message(message: str) -> Iterator[None]:
     try:
         yield
     except InputError:
-        raise InputError(message, "--order names another") from None
+        raise InputError(message, "order='other.npy', --order other.npy") from None
 
 
 # The note

@@ -149,6 +149,16 @@ def test_from_python(files: Path) -> None:
             bad()
 
 
+def test_messages_name_what_a_caller_of_python_has_given(files: Path) -> None:
+    found = api.protect(ONE, TWO, seed=3)
+    with pytest.raises(api.InputError, match=r"^shapes has 1 shape for 2 arrays of weights$"):
+        api.unprotect(*found.weights, order=found.order, shapes=[(6, 21)])
+    Path("o.toml").write_text("x = 1\n")
+    with pytest.raises(api.InputError, match=r"^o\.toml is there and no note") as caught:
+        found.write(["a.npy", "b.npy"], "o.npy")
+    assert caught.value.hint == "order='other.npy', --order other.npy"
+
+
 @pytest.mark.parametrize("weights", [ONE, ONE.astype(np.int64)], ids=["odd shape", "wrong type"])
 def test_wrong_orders_are_named_before_weights(weights: np.ndarray) -> None:
     """Without orders that have the right form, nothing can be said about the weights."""
