@@ -265,9 +265,12 @@ def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> P
 
     Several sources make one program; `device` overrides the sources' `.device`. If the sources are
     those of a compiled network, the program has the network's layers (`Program.network`). Raises
-    the errors of `assemble` and `load_object`, and `InputError` for an ELF file among several
-    files.
+    the errors of `assemble` and `load_object`, and `InputError` for a folder and for an ELF file
+    among several files.
     """
+    for item in (path, *more):
+        if Path(item).is_dir():
+            raise _folder_error(item)
     if not more:
         if reading.is_pipe(path):
             return _from_pipe(path, device)
@@ -283,6 +286,22 @@ def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> P
     program = assemble(path, *more, device=device)
     network = program_network([os.fspath(item) for item in (path, *more)])
     return program if network is None else replace(program, network=network)
+
+
+def _folder_error(folder: FilePath) -> InputError:
+    """Return the error for a folder in place of a program; its hint says what to load from it."""
+    from macaw.network_description import NETWORK_FILE
+    from macaw.program_folder import find_program
+
+    path = os.fspath(folder)
+    if (Path(path) / NETWORK_FILE).is_file():
+        hint = f"macaw.load_network({path!r}) loads the network in it"
+    else:
+        try:
+            hint = f"its program: {', '.join(map(repr, find_program([path]).sources))}"
+        except InputError as error:
+            hint = error.hint
+    return InputError(f"{path} is a folder, not a file of a program", hint)
 
 
 def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:

@@ -396,3 +396,21 @@ def test_an_onnx_model_is_no_program(macaw: Macaw, tmp_path: Path, command: str)
 
 def test_first_steps_fit_into_eighty_columns() -> None:
     assert max(map(len, FIRST_STEPS.splitlines())) <= 80
+
+
+def test_a_folder_in_python_is_no_program(tmp_path: Path) -> None:
+    """The hint says what to load in place of the folder, as `macaw run FOLDER` finds it."""
+    layer, network, empty = ROOT / "programs/layer", tmp_path / "net", tmp_path / "empty"
+    network.mkdir()
+    empty.mkdir()
+    (network / "net.json").write_text("{}")
+    calls: tuple[Callable[[Path], object], ...] = (api.run, api.debug, api.load)
+    for folder, hint in (
+        (layer, f"its program: {str(layer / 'layer.s')!r}"),
+        (network, f"macaw.load_network({str(network)!r}) loads the network in it"),
+        (empty, "`macaw new NAME` makes a folder with one"),
+    ):
+        for call in calls:
+            with pytest.raises(api.InputError, match=r" is a folder, not a file of") as caught:
+                call(folder)
+            assert caught.value.hint == hint
