@@ -84,6 +84,10 @@ class Session(Motion):
             text += f", {where.core} at {PurePath(where.file).name}:{where.line}"
         return f"<{visible(text)}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Raise `TypeError`, as Python does for objects that `pickle` and `copy` cannot copy."""
+        raise TypeError("a session cannot be copied; session.device can")
+
     @property
     def program(self) -> Program:
         """The program that is debugged."""

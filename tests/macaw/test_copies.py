@@ -84,6 +84,15 @@ def fails(text: str) -> object:
     return api.run(api.assemble(api.Source(text, "a.s")))
 
 
+@each_copy
+def test_a_session_cannot_be_copied(copied: Callable[[Any], Any]) -> None:
+    session = api.debug(LAYER, x=X)
+    with pytest.raises(TypeError, match=r"^a session cannot be copied; session\.device can$"):
+        copied(session)
+    session.goto(100)
+    assert copied(session.device).hash() == session.device.hash()
+
+
 def test_another_process_runs_a_program() -> None:
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
