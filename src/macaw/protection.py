@@ -50,6 +50,12 @@ class Protection:
     layout: Layout  # the original shapes, and which nodes share an order
     distinct: float  # log2 of the number of different arrangements of these weights
 
+    def __repr__(self) -> str:
+        """Return a text without weights and orders, which must not get into a log together."""
+        layers = plural(len(self.weights), "layer")
+        shape = self.order.shape
+        return f"<protection of {layers}, scope {self.layout.scope}: orders of the shape {shape}>"
+
     @property
     def bits(self) -> float:
         """The base-2 logarithm of the number of possible sets of orders."""

@@ -119,6 +119,7 @@ def test_from_python(files: Path) -> None:
     found = api.protect(ONE, TWO, scope="layer", seed=3)
     assert [array.shape for array in found.orders] == [(6, 2, 16), (3, 1, 16)]
     assert found.order.shape == (2, 2, 16)
+    assert repr(found) == "<protection of 2 layers, scope layer: orders of the shape (2, 2, 16)>"
     assert [array.tolist() for array in found.plain()] == [ONE.tolist(), TWO.tolist()]
     x = RNG.integers(-99, 100, 32)
     picked = np.take_along_axis(found.weights[0].reshape(6, 2, 16), found.orders[0].astype(int), -1)
