@@ -153,6 +153,10 @@ def compile_expression(
 
     Short names refer to `focus`, by default to the debuggee's focus. Raises `ExpressionError`.
     """
+    if not isinstance(text, str):
+        raise ExpressionError(
+            f"an expression is a string, not a value of type {type(text).__name__}"
+        )
     try:
         node = grammar.parse(with_symbols(debuggee.program, text))
         return _Compiler(debuggee, text, focus or debuggee.focus).expression(node)

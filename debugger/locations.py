@@ -51,6 +51,8 @@ def locate(debuggee: Debuggee, text: str) -> Location:
     distance from the present line. The name of a layer, in quotation marks or alone, means the
     start of the layer.
     """
+    if not isinstance(text, str):
+        raise LocationError(f"a location is a string, such as '12', not {text!a:.60}")
     text = text.strip()
     symbol = layer_symbol(debuggee.program, text)
     if symbol is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.history import START, History, Position
@@ -97,7 +98,7 @@ class Motion:
 
     def stepc(self, count: int = 1) -> StopRecord:
         """Run to the start of the cycle that is `count` cycles later."""
-        self._check_count(count)
+        count = _step_count(count)
         goal = self.device.cycle + count
         raw = self._runner.live(lambda: self._runner.forward((goal, 0)))
         reason = "step" if raw.reason == "cycle limit" else None
@@ -111,7 +112,7 @@ class Motion:
         that run count. If units of a core are focused, such as PEs, the instructions of these units
         are counted.
         """
-        self._check_count(count)
+        count = _step_count(count)
         units = [place for place in self.focus if place.units]
         if units and not every and not isinstance(self.core, Breakable):
             where = units[:1] if only else units
@@ -125,7 +126,7 @@ class Motion:
         A core's table says what its pieces are. If cores of the focused places work on pieces, only
         their pieces count; otherwise the pieces of all cores count.
         """
-        self._check_count(count)
+        count = _step_count(count)
         where = piece_places(self._debuggee)
         return self._finish(*step_announcements(self._runner, where, PIECE, count))
 
@@ -134,7 +135,7 @@ class Motion:
 
         If `over` is true, lines of functions that the core calls do not count (`next`).
         """
-        self._check_count(count)
+        count = _step_count(count)
         self._check_runs()
         for done in range(1, count + 1):
             raw, is_done = self._line_stepper().step(over)
@@ -145,7 +146,7 @@ class Motion:
 
     def nexti(self, count: int = 1) -> StopRecord:
         """Execute `count` instructions of the first focused core; a call counts as one."""
-        self._check_count(count)
+        count = _step_count(count)
         self._check_runs()
         for done in range(1, count + 1):
             raw, is_done = self._line_stepper().step_instruction()
@@ -198,10 +199,6 @@ class Motion:
     def _line_stepper(self) -> LineStepper:
         return LineStepper(self._runner, self._stop_positions, self.core)
 
-    def _check_count(self, count: int) -> None:
-        if count < 1:
-            raise SessionError(f"{count} steps cannot be taken, 1 is the least")
-
     # Back
 
     def goto(self, cycle: int, turn: int = 0) -> StopRecord:
@@ -210,6 +207,7 @@ class Motion:
         `turn` is the number of a core: the position is in that cycle, before this core acts. With
         0, the position is at the start of the cycle.
         """
+        cycle, turn = _whole("a cycle", cycle), _whole("a turn", turn)
         if cycle < 0:
             raise SessionError("the first cycle is 0")
         raw = self._runner.travel((cycle, turn))
@@ -223,7 +221,7 @@ class Motion:
 
         If a breakpoint, watch or event stops on the way, go back only to the latest such stop.
         """
-        self._check_count(count)
+        count = _step_count(count)
         cycle, turn = now = self.device.position
         goal = self._stop_positions.last((cycle - count, 0), (cycle - count + 1, 0))
         done = min(count, cycle + (turn > 0))
@@ -235,7 +233,7 @@ class Motion:
         If units of the core are focused, such as PEs, the instructions of these units are counted.
         If a breakpoint, watch or event stops on the way, go back only to the latest such stop.
         """
-        self._check_count(count)
+        count = _step_count(count)
         now, name, retired = self.device.position, self.core.name, self.core.retired
         units = [place for place in self.focus if place.units]
         if units and not isinstance(self.core, Breakable):
@@ -260,7 +258,7 @@ class Motion:
         count. If a breakpoint, watch or event stops on the way, go back only to the latest such
         stop.
         """
-        self._check_count(count)
+        count = _step_count(count)
         return self._step_announcements_back(piece_places(self._debuggee), PIECE, count)
 
     def _step_announcements_back(self, where: Sequence[Place], kind: str, count: int) -> StopRecord:
@@ -301,7 +299,7 @@ class Motion:
         self, count: int, back: Callable[[LineStepper], tuple[Position, int]]
     ) -> StopRecord:
         """Go back `count` times to the position that `back` returns for a line stepper."""
-        self._check_count(count)
+        count = _step_count(count)
         record, name = self.last_stop, self.core.name
         for done in range(1, count + 1):
             now = self.device.position
@@ -441,3 +439,21 @@ class Motion:
     def _tell(self, record: StopRecord | EditRecord) -> None:
         for call in tuple(self.on_moved):
             call(record)
+
+
+def _step_count(count: int) -> int:
+    """Return the number of steps as Python's number. Raises `SessionError` if it is below 1."""
+    number = _whole("the number of steps", count)
+    if number < 1:
+        raise SessionError(f"{number} steps cannot be taken, 1 is the least")
+    return number
+
+
+def _whole(what: str, value: int) -> int:
+    """Return a whole number of Python or NumPy, which can overflow, as Python's number.
+
+    Raises `SessionError` for another value; `what` is its name in the message.
+    """
+    if not isinstance(value, Integral):
+        raise SessionError(f"{what} is a whole number, not {value!a:.60}")
+    return int(value)

@@ -256,7 +256,8 @@ class Session(Motion):
         """
         target = self.expression(text)
         target.set(self.read(value) if isinstance(value, str) else value)
-        self.note_edit(*([f"set {text} = {value}"] if isinstance(value, str | int) else []))
+        repeatable = isinstance(value, str | int | np.number)
+        self.note_edit(*([f"set {text} = {value}"] if repeatable else []))
         return target.value()
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 
 import numpy as np
@@ -286,3 +287,38 @@ def test_a_focus_can_last_for_one_call():
     assert debug.locate("deep").addresses == (debug.program.symbol("deep").value,)
     debug.advance("double")
     assert [where.symbol for where in debug.call_stack()] == ["double", "_start+12"]
+
+
+@pytest.mark.parametrize("wrong", [1.5, "3", None])
+def test_a_step_and_a_cycle_are_whole_numbers(wrong):
+    debug = of_source(CALLS)
+    debug.stepi(2)
+    before = debug.device.hash()
+    calls = debug.goto, debug.step, debug.stepi, debug.nexti, debug.stepc, debug.stepx, debug.back
+    for call in (*calls, debug.stepi_back, debug.stepc_back, lambda turn: debug.goto(1, turn)):
+        with pytest.raises(SessionError, match=r" is a whole number, not "):
+            call(wrong)
+    assert debug.device.hash() == before
+
+
+@pytest.mark.parametrize("wrong", [12, None])
+def test_texts_are_strings(wrong):
+    debug = of_source(CALLS)
+    with pytest.raises(ValueError, match=rf"^a location is a string, such as '12', not {wrong}$"):
+        debug.break_(wrong)
+    for call in (debug.read, debug.watch, debug.why):
+        with pytest.raises(ValueError, match=r"^an expression is a string, not a value of type"):
+            call(wrong)
+
+
+def test_numbers_of_numpy_are_numbers():
+    debug, plain = session("layer"), session("layer")
+    records: list[StopRecord | EditRecord] = []
+    debug.on_moved.append(records.append)
+    plain.set("a0", 9)
+    debug.set("a0", np.int64(9))
+    assert records[0].json() == {"cycle": 0, "turn": 0, "commands": ["set a0 = 9"]}
+    for name, number in (("goto", 60), ("stepc", 250), ("stepc_back", 200), ("stepi", 100)):
+        stop, expected = getattr(debug, name)(np.uint8(number)), getattr(plain, name)(number)
+        assert json.loads(json.dumps(stop.json())) == expected.json()
+        assert debug.device.hash() == plain.device.hash()
