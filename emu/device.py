@@ -177,7 +177,7 @@ class Device(System):
         limit. There are two limits: `max_cycles` more cycles, and the cycle `until`. At a limit all
         acts before that cycle are done. With a `turn`, the cores with numbers below `turn` have
         also acted in cycle `until` (see `position`). After an exit or fault, `run` returns the same
-        stop until a reset, load or restore. Raises `DeviceError` for a wrong `max_cycles`.
+        stop until a reset, load or restore. Raises `DeviceError` for a wrong limit.
         """
         return self._run(*self._end(max_cycles, until, turn), None)
 
@@ -195,14 +195,13 @@ class Device(System):
     def _end(self, max_cycles: int | None, until: int | None, turn: int) -> tuple[int, int]:
         """Return (cycle, turn) in which a run with these limits ends; `NEVER` without limits.
 
-        Raises `DeviceError` for a `max_cycles` that is not whole or is negative.
+        Raises `DeviceError` for a number of cycles that is not whole or is negative.
         """
-        limit = NEVER
-        if max_cycles is not None:
-            if not isinstance(max_cycles, Integral) or max_cycles < 0:
-                raise DeviceError(f"max_cycles is a whole number from 0, not {max_cycles!a:.60}")
-            limit = self.cycle + int(max_cycles)
-        return (limit, 0) if until is None or until > limit else (until, turn)
+        for what, value in (("max_cycles", max_cycles), ("until", until)):
+            if value is not None and (not isinstance(value, Integral) or value < 0):
+                raise DeviceError(f"{what} is a whole number from 0, not {value!a:.60}")
+        limit = NEVER if max_cycles is None else self.cycle + int(max_cycles)
+        return (limit, 0) if until is None or until > limit else (int(until), int(turn))
 
     def interrupt(self, stop: Stop | None = None) -> None:
         """Request that the run stops and returns `stop`; None means the stop of an interrupt.

@@ -62,6 +62,22 @@ def test_a_cycle_limit_stops_before_the_cycle() -> None:
     assert times(device)[-1][0] == 24
 
 
+def test_limits_are_whole_numbers_of_python_or_numpy() -> None:
+    device, other = (make(toy(0, [("mark",), ("jump", 0)])) for _ in range(2))
+    cycle: Any = np.uint8(200)
+    count: Any = np.uint8(100)
+    device.run(until=cycle)
+    device.run(max_cycles=count)
+    other.run(until=200)
+    other.run(max_cycles=100)
+    assert device.cycle == 300
+    assert device.hash() == other.hash()
+    wrong: Any
+    for wrong in (1.5, "a", -1):
+        with pytest.raises(DeviceError, match=r"^until is a whole number from 0, not "):
+            device.run(until=wrong)
+
+
 def test_a_core_that_waits_for_no_other_core_is_not_woken() -> None:
     device = make(toy(0, [("end",)]), toy(2, [("end",)]))
     waiting = device.cores["toy0"]
