@@ -73,6 +73,18 @@ def encode(values: ArrayLike) -> Elements:
     return rounded.view(BFLOAT16).reshape(array.shape)
 
 
+def distances(magnitudes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the distance from each number to the next greater number of bfloat16.
+
+    The numbers are at least 0. A number that is not in bfloat16 is first rounded. For the greatest
+    finite number, and for greater ones, the result is the distance to the next smaller number.
+    """
+    bits = encode(magnitudes).view(np.uint16)
+    lower = np.minimum(bits, INFINITY - 2).astype(np.uint16)
+    below, above = (numbers((lower + step).view(BFLOAT16)) for step in (np.uint16(0), np.uint16(1)))
+    return np.asarray(above.astype(np.float64) - below)
+
+
 def _as(values: NDArray[Any], dtype: type[np.floating[Any]]) -> NDArray[Any]:
     with np.errstate(all="ignore"):
         return np.array(values, dtype, order="C", ndmin=1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.emu import bfloat16
 from macaw.golden_description import Tolerance
 from macaw.input_binding import shape_text
 from macaw.phrases import plural
@@ -63,14 +64,20 @@ def array_differences(name: str, expected: NDArray[Any], got: NDArray[Any]) -> l
 
 
 def reference_differences(
-    name: str, file: str, reference: NDArray[Any], got: NDArray[Any], tolerance: Tolerance
+    name: str,
+    file: str,
+    reference: NDArray[Any],
+    got: NDArray[Any],
+    tolerance: Tolerance,
+    element_type: str = "",
 ) -> list[str]:
     """Return the differences between the output `got` and its reference as lines of text.
 
     The function compares numbers; the types may differ. A NaN equals a NaN, an infinity equals
     itself, and 0.0 equals -0.0. In the lines the output is called `name` and the reference `file`.
     If elements have errors above the tolerance, the lines give the number of such elements, the
-    first of them, and the element with the largest error.
+    first of them, and the element with the largest error. `element_type` is the declared type of
+    the output, `bfloat16` for an array of float32; by default it is the type of `got`.
     """
     if reference.dtype.kind not in "biuf":
         return [f"output {name}: {file} has elements of type {reference.dtype}, not numbers"]
@@ -79,7 +86,7 @@ def reference_differences(
         return [f"output {name}: {file} is {shapes}"]
     if reference.dtype.kind == "u" and (reference > np.uint64(np.iinfo(np.int64).max)).any():
         return [f"output {name}: {file} has numbers beyond int64"]
-    errors = _errors(reference, got, tolerance)
+    errors = _errors(reference, got, tolerance, element_type or got.dtype.name)
     wrong = np.flatnonzero(~(errors.sizes <= errors.allowed))
     if not len(wrong):
         return []
@@ -122,10 +129,12 @@ class _Errors:
         return text
 
 
-def _errors(reference: NDArray[Any], got: NDArray[Any], tolerance: Tolerance) -> _Errors:
+def _errors(
+    reference: NDArray[Any], got: NDArray[Any], tolerance: Tolerance, element_type: str
+) -> _Errors:
     real = np.asarray(reference, np.float64)
     magnitudes = np.where(np.isfinite(real), np.abs(real), 0.0)
-    units = _units(magnitudes, got.dtype, tolerance)
+    units = _units(magnitudes, element_type, tolerance)
     with np.errstate(over="ignore"):
         allowed = tolerance.absolute + tolerance.relative * magnitudes + tolerance.units * units
     if reference.dtype.kind != "f" and got.dtype.kind != "f":
@@ -144,14 +153,17 @@ def _errors(reference: NDArray[Any], got: NDArray[Any], tolerance: Tolerance) ->
 
 
 def _units(
-    magnitudes: NDArray[np.float64], dtype: np.dtype[Any], tolerance: Tolerance
+    magnitudes: NDArray[np.float64], element_type: str, tolerance: Tolerance
 ) -> NDArray[np.float64]:
     """Return the unit (see `Tolerance`) of each element, in the shape of `magnitudes`.
 
-    `magnitudes` are the absolute values of the reference, `dtype` is the output's type.
+    `magnitudes` are the absolute values of the reference, `element_type` is the output's type.
     """
     if tolerance.block is not None and tolerance.bits is not None:
         return _block_units(magnitudes, tolerance.block, tolerance.bits)
+    if element_type == bfloat16.NAME:
+        return bfloat16.distances(magnitudes)
+    dtype = np.dtype(element_type)
     if dtype.kind != "f":
         return np.ones(magnitudes.shape)
     greatest = np.finfo(dtype).max

@@ -42,13 +42,14 @@ OnLoad = Callable[[Program], object]
 class Result:
     """What a golden test records and compares of a run.
 
-    `record` has the data for `run.json`, and `outputs` the output arrays by name. `cycles` is None
-    if the program did not exit.
+    `record` has the data for `run.json`. `outputs` has the output arrays by name, `element_types`
+    the declared types of their elements. `cycles` is None if the program did not exit.
     """
 
     record: dict[str, Any]  # the contents of run.json
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict)  # by name
     cycles: int | None = None  # of a run that exited
+    element_types: dict[str, str] = field(default_factory=dict)  # by name of an output
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,8 @@ def execute(golden: GoldenTest, on_load: OnLoad | None) -> Result:
         for name, array in run.outputs.items()
         if "outputs" in golden.record or name in golden.references
     }
-    return Result(record, kept, run.cycles)
+    types = {tensor.name: tensor.dtype for tensor in program.outputs}
+    return Result(record, kept, run.cycles, types)
 
 
 def _check_references(golden: GoldenTest, program: Program) -> None:
@@ -379,7 +381,12 @@ def compare_references(golden: GoldenTest, result: Result) -> Iterator[str]:
             yield f"output {name}: has a reference, but the program gave none"
         else:
             yield from reference_differences(
-                name, reference.file.name, array, result.outputs[name], reference.tolerance
+                name,
+                reference.file.name,
+                array,
+                result.outputs[name],
+                reference.tolerance,
+                result.element_types.get(name, ""),
             )
 
 

@@ -5,10 +5,12 @@ import random
 from fractions import Fraction
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 from macaw import array_comparison, golden_tests
+from macaw.emu import bfloat16
 from macaw.emu.nnp.quantisers import Quantiser, quantise
 from macaw.golden_description import Tolerance, read_description
 from tests.macaw.conftest import Macaw
@@ -277,6 +279,38 @@ def test_a_unit_is_the_distance_to_the_next_number(dtype: type) -> None:
             error = abs(Fraction(float(got)) - Fraction(float(value)))
             found = differences(value, got, Tolerance(units=1.0))
             assert bool(found) is (error > unit), (value, got)
+
+
+@pytest.mark.parametrize("got", [0x3F7F, 0x3F80, 0x3F81, 0x3F82, 0xC2F7])
+def test_a_unit_of_bfloat16_is_that_of_the_declared_type(
+    macaw: Macaw, tmp_path: Path, got: int
+) -> None:
+    """The output is an array of float32, but has the units of its declared type."""
+    (tmp_path / "a.s").write_text(
+        f"        .output y, bfloat16, 1\n        .core cp\n        li t0, {got:#x}\n"
+        "        la t1, y\n        sh t0, 0(t1)\n        li a7, 93\n        li a0, 0\n"
+        "        ecall\n"
+    )
+    near = 1.0 if got < 0x8000 else -123.25
+    np.save(tmp_path / "r.npy", np.array([near]))
+    (tmp_path / "golden.toml").write_text(
+        'source = "a.s"\nrecord = []\n[expected]\ny = { file = "r.npy", units = 1 }\n'
+    )
+    done = macaw("test", ".")
+    if got == 0x3F82:
+        error = "error 0.015625 (2 units), allowed 0.0078125"
+        assert done.returncode == 1
+        assert f"y[0]: expected 1.0, got 1.015625, {error}" in done.stdout
+    else:
+        assert (done.returncode, done.stdout) == (0, "ok       .\n1 passed, 0 failed\n")
+
+
+def test_distances_of_bfloat16_are_those_of_ml_dtypes() -> None:
+    bits = np.arange(0x7F80, dtype=np.uint16)
+    values = bits.view(ml_dtypes.bfloat16).astype(np.float64)
+    wanted = np.append(np.diff(values), values[-1] - values[-2])
+    np.testing.assert_array_equal(bfloat16.distances(values), wanted)
+    np.testing.assert_array_equal(bfloat16.distances(np.array(3e39)), wanted[-1])
 
 
 def test_tolerances_are_added_as_numpy_adds_them() -> None:
