@@ -156,8 +156,8 @@ def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
             array = np.asarray(value)
         except ValueError as error:
             raise InputError(f"input {tensor.name}: no array can be made of it: {error}") from None
-        if array.dtype.kind not in "biuf" or not _values_fit(array, dtype):
-            raise InputError(f"input {tensor.name}: the values given do not fit {dtype.name}")
+        if array.dtype.kind not in "biuf" or not _values_fit(array, tensor.dtype):
+            raise InputError(f"input {tensor.name}: the values given do not fit {tensor.dtype}")
         if tensor.dtype == bfloat16.NAME:
             return bfloat16.round_bfloat16(array)
     return np.ascontiguousarray(array, dtype=dtype.newbyteorder("<")).reshape(array.shape)
@@ -176,22 +176,32 @@ def _bfloat16_numbers(tensor: Tensor, array: NDArray[Any]) -> NDArray[Any]:
 
 def _conversion(array: NDArray[Any], dtype: np.dtype[Any]) -> str:
     """Return a hint that says how to convert an array to the type `dtype`."""
-    if array.dtype.kind not in "biuf" or _values_fit(array, dtype):
+    if array.dtype.kind not in "biuf" or _values_fit(array, dtype.name):
         return f"convert it with array.astype('{dtype.name}')"
+    if dtype.kind == "f":
+        return f"not all values fit: scale them to at most {np.finfo(dtype).max:g}, then convert"
     limits = np.iinfo(dtype)
     return f"not all values fit: scale and round them to {limits.min} to {limits.max}, then convert"
 
 
-def _values_fit(array: NDArray[Any], dtype: np.dtype[Any]) -> bool:
-    """Return whether a conversion to `dtype` keeps the values; a floating type may round them."""
+def _values_fit(array: NDArray[Any], element_type: str) -> bool:
+    """Return whether a conversion to `element_type` keeps the values of an array.
+
+    A floating type may round a value, but a finite value that becomes infinite does not fit.
+    """
     if array.size == 0:
         return True
+    dtype = bfloat16.numbers_type(element_type)
     if dtype.kind == "f":
-        return True
-    limits = np.iinfo(dtype)
+        is_bfloat16 = element_type == bfloat16.NAME
+        with np.errstate(over="ignore"):
+            rounded = bfloat16.round_bfloat16(array) if is_bfloat16 else array.astype(dtype)
+        return np.array_equal(np.isfinite(rounded), np.isfinite(array))
     if array.dtype.kind == "f" and not np.array_equal(array, np.trunc(array)):
         return False
-    return bool(array.min() >= limits.min and array.max() <= limits.max)
+    limits = np.iinfo(dtype)
+    # Python compares its own numbers exactly; NumPy would first round the limit to a float.
+    return bool(array.min().item() >= limits.min and array.max().item() <= limits.max)
 
 
 def _has_batch_axis(tensor: Tensor, array: NDArray[Any]) -> bool:

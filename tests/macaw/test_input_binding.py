@@ -111,6 +111,36 @@ def test_values_that_do_not_fit(values: object) -> None:
     assert message == "input x: the values given do not fit int8"
 
 
+@pytest.mark.parametrize(
+    ("element_type", "value", "greatest"),
+    [
+        ("int64", 2.0**63, 2**63 - 1),
+        ("float16", 65520.0, 65504.0),
+        ("float16", -(10**9), -65504),
+        ("float32", 1e39, 3.4e38),
+        ("bfloat16", 3.4e38, 3.38e38),
+    ],
+)
+def test_numbers_beyond_the_range_of_a_type(
+    element_type: str, value: float, greatest: float
+) -> None:
+    """They became another number or infinity, with a warning of NumPy at best."""
+    program = Program(tensors=(Tensor("x", "input", element_type, (2,), 0x8000_0000),))
+    with pytest.raises(InputError, match=f"^input x: the values given do not fit {element_type}$"):
+        bind(program, {"x": [0, value]})
+    found = bind(program, {"x": [0, greatest]}).item(0)["x"]
+    assert np.isfinite(found).all()
+    assert np.sign(found[1]) == np.sign(greatest)
+    if element_type.startswith("float"):
+        assert np.isinf(bind(program, {"x": [0, np.inf]}).item(0)["x"][1])
+        with pytest.raises(InputError) as caught:
+            bind(program, {"x": np.array([0.0, value])})
+        most = f"{np.finfo(element_type).max:g}"
+        assert (
+            caught.value.hint == f"not all values fit: scale them to at most {most}, then convert"
+        )
+
+
 def test_a_ragged_list() -> None:
     message, _ = refused(x=[[1, 2, 3], [4]], bias=BIAS)
     assert message.startswith("input x: no array can be made of it")
