@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from difflib import get_close_matches
 from typing import Any
 
@@ -38,7 +39,13 @@ def bytes_of(tensor: Tensor, array: object) -> bytes:
     Raises `DeviceError` unless the array has the tensor's declared dtype and shape. For a tensor of
     bfloat16, `macaw.emu.bfloat16.elements_of` says which arrays have this dtype.
     """
-    values = np.asarray(array)
+    masked = sys.modules.get("numpy.ma")  # not imported here, because that takes long
+    if masked is not None and isinstance(array, masked.MaskedArray):
+        raise DeviceError(f"tensor {tensor.name}: array.filled(...) makes an array without a mask")
+    try:
+        values = np.asarray(array)
+    except ValueError as error:
+        raise DeviceError(f"tensor {tensor.name}: no array can be made of it: {error}") from None
     elements = bfloat16.elements_of(values, tensor.dtype)
     if elements is None:
         raise DeviceError(f"tensor {tensor.name} is {tensor.dtype}, the array is {values.dtype}")

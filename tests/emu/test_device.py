@@ -402,7 +402,9 @@ def test_tensors_go_in_and_out() -> None:
 
 def test_wrong_tensors() -> None:
     device = loaded()
+    masked = np.ma.masked_array(np.zeros((2, 3), np.int8), mask=True)
     for name, array, message in (
+        ("image", masked, "tensor image: array.filled(...) makes an array without a mask"),
         (
             "imgae",
             np.zeros(1),
@@ -414,6 +416,8 @@ def test_wrong_tensors() -> None:
     ):
         with pytest.raises(DeviceError, match=f"^{re.escape(message)}$"):
             device.write_tensor(name, array)
+    with pytest.raises(DeviceError, match=r"^tensor image: no array can be made of it: "):
+        device.write_tensor("image", [[1], [2, 3]])
     device.load(program(tensors=()))
     with pytest.raises(DeviceError, match=r"^no tensor is called 'x', the program declares none$"):
         device.read_tensor("x")

@@ -282,6 +282,12 @@ def test_inputs_of_other_types_are_refused(compiled, image):
         compiled.run(x=image[0])
     with pytest.raises(macaw.InputError, match="the input 'x' is float64"):
         compiled.run(x=image.astype(np.float64))
+    with pytest.raises(macaw.InputError, match=r"^x is an array without a mask"):
+        compiled.run(x=np.ma.masked_array(image, mask=True))
+    with pytest.raises(
+        macaw.InputError, match=r"^x is an array of numbers, not \[\[1\], \[2, 3\]\]$"
+    ):
+        compiled.run(x=[[1], [2, 3]])
 
 
 def refusal(builder: ModelBuilder) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw import arguments
 from macaw.errors import InputError
 from macaw.input_binding import shape_text
 
@@ -41,6 +42,7 @@ def model_arrays(
     for item in declared:
         if item.name not in inputs:
             raise InputError(f"the input '{item.name}' is missing")
+        arguments.check_values(inputs, {item.name: arguments.array})
         array = np.asarray(inputs[item.name])
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
         if array.shape != item.shape or array.dtype != item.dtype:
