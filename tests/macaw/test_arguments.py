@@ -317,6 +317,12 @@ def test_a_matrix_from_tiles_is_no_view_of_them(shape: tuple[int, int]) -> None:
 def test_a_dilation_that_is_larger_than_memory_is_refused() -> None:
     with pytest.raises(InputError, match=r"^a kernel of 2000001 × 2000001 with its dilation is"):
         macaw.lower("conv2d", np.ones((2, 3, 3, 4), np.int8), image=(5, 5), dilation=10**6)
+    with pytest.raises(
+        InputError, match=r"^the kernels with their dilation have 80,000,800,002 numbers$"
+    ):
+        macaw.lower(
+            "depthwise", np.ones((2, 3, 3), np.int8), image=(5, 5), padding=10**6, dilation=10**5
+        )
 
 
 @pytest.mark.parametrize("wrong", [7, None, "w", np.zeros(3)])

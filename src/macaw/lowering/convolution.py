@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -374,10 +375,16 @@ def _check_kernel(
 
 
 def _dilated(weights: NDArray[Any], dilation: tuple[int, int]) -> NDArray[Any]:
-    """Return the kernels `weights` with the zeros that a dilation puts between their weights."""
+    """Return the kernels `weights` with the zeros that a dilation puts between their weights.
+
+    Raises `LowerError` if the kernels then have more numbers than a device has addresses.
+    """
     if dilation == (1, 1):
         return weights
     sides = [(n - 1) * by + 1 for n, by in zip(weights.shape[1:3], dilation, strict=True)]
+    count = math.prod((weights.shape[0], *sides, *weights.shape[3:]))
+    if count > 1 << 32:
+        raise LowerError(f"the kernels with their dilation have {count:,} numbers")
     result = np.zeros((weights.shape[0], *sides, *weights.shape[3:]), weights.dtype)
     result[:, :: dilation[0], :: dilation[1]] = weights
     return result
