@@ -86,7 +86,7 @@ class Configuration(Mapping[str, Any]):
             raise ConfigError(f"name: {_text(name)} is not a word")
         if not isinstance(values, Mapping) or not all(isinstance(field, str) for field in values):
             raise ConfigError("a configuration is made of a name and the values of fields by name")
-        values = {field: _python_number(value) for field, value in values.items()}
+        values = {field: _python_value(value) for field, value in values.items()}
         mistakes = []
         if not _NAME.fullmatch(name):
             mistakes.append(f"name: {_text(name)} is not letters, digits and . _ + -, 64 at most")
@@ -320,8 +320,13 @@ def _flat(tree: Mapping[str, Any], prefix: str, mistakes: list[str]) -> Iterator
             yield field, value
 
 
-def _python_number(value: Value) -> Value:
-    """Return a number of NumPy, for example, as Python's number, and other values unchanged."""
+def _python_value(value: Any) -> Any:
+    """Return the object of Python for a number, string, True or False of NumPy, for example.
+
+    Other values are returned unchanged.
+    """
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
     if isinstance(value, bool):
         return value
     if isinstance(value, numbers.Integral):

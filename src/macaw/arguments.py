@@ -95,8 +95,10 @@ def _quote(value: object) -> str:
 def python_numbers(value: Any) -> Any:
     """Return `value` with Python's numbers in place of NumPy's, which can overflow.
 
-    `value` is None, True, False, a string or a number, or a tuple, list or mapping of these.
+    `value` is None, True, False, a string or a number, or a tuple, list or mapping of these. A
+    string, True or False of NumPy becomes Python's, too.
     """
+    value = _python_scalar(value)
     if isinstance(value, Mapping):
         return {key: python_numbers(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
@@ -106,6 +108,11 @@ def python_numbers(value: Any) -> Any:
     if isinstance(value, numbers.Integral):
         return int(value)
     return float(value) if isinstance(value, numbers.Real) else value
+
+
+def _python_scalar(value: Any) -> Any:
+    """Return the object of Python for a number, string, True or False of NumPy."""
+    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
 
 
 # Kinds
@@ -141,7 +148,7 @@ def file_name(value: Any) -> str | None:
 
 def flag(value: Any) -> str | None:
     """Return None if `value` is True or False, else "True or False" for the error message."""
-    return None if isinstance(value, bool) else "True or False"
+    return None if isinstance(_python_scalar(value), bool) else "True or False"
 
 
 def number(value: Any) -> str | None:

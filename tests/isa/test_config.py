@@ -72,6 +72,15 @@ def test_base_is_all_defaults():
     assert config.load("base") == config.parse("", "base")
 
 
+def test_words_and_truth_of_numpy_are_words_and_truth():
+    base = config.load("base")
+    words = base.changed({"lower.preferred.spmv": np.array(["weight"])[0]})
+    assert type(words["lower.preferred.spmv"]) is str
+    assert base.changed({"trace.recording": np.array([False])[0]})["trace.recording"] is False
+    with pytest.raises(ConfigError, match=r"^lower\.preferred\.spmv: 'x' is not one of input,"):
+        base.changed({"lower.preferred.spmv": np.str_("x")})
+
+
 def test_numbers_of_numpy_are_numbers():
     """Values that a user takes from an array are the same settings as Python's numbers."""
     base = config.load("base")

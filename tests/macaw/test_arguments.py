@@ -296,6 +296,14 @@ def test_arrays_are_sequences(tmp_path: Path) -> None:
     values: tuple[Any, ...] = (np.array([16, 32]), np.array(16), np.array([]))
     swept = macaw.sweep(tmp_path / "a.s", settings={"dma.width": values[0]})
     assert swept.column("dma.width") == [16, 32]
+    rows: tuple[tuple[str, Any], ...] = (
+        ("trace.recording", np.array([False, True])),
+        ("lower.preferred.spmv", np.array(["weight", "input"])),
+    )
+    for name, array in rows:
+        swept = macaw.sweep(tmp_path / "a.s", settings={name: array})
+        assert len(swept.measured) == 2
+        assert [type(value) for value in swept.column(name)] == [type(array.tolist()[0])] * 2
     for wrong in values[1:]:
         with pytest.raises(InputError, match=r"^(settings is lists of values|dma.width has no)"):
             macaw.sweep(tmp_path / "a.s", settings={"dma.width": wrong})
