@@ -148,6 +148,7 @@ def profile(
     """
     options = options or ProfileOptions()
     options.check()
+    options = replace(options, **arguments.python_numbers(vars(options)))
     inputs = join_inputs(inputs, keyword_inputs)
     if not isinstance(program, Program):
         name = name or str(program)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ from macaw.execution import configuration_of
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import AUTO, RECORD
 from macaw.profiling import recording, replay
-from macaw.profiling.model import Profile, Slice, Track
+from macaw.profiling.model import Profile, Slice, Track, to_json
 from macaw.profiling.option_kinds import KINDS
 from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import ProfileError
@@ -370,6 +371,18 @@ def test_an_earlier_profile_needs_no_name() -> None:
         profile(copies(2), {}, options)
     found = profile(copies(2), {}, replace(options, allow=("program",)))
     assert found.against == "the earlier profile"
+
+
+def test_options_take_numbers_of_numpy() -> None:
+    """The seeds of repeated runs are 255, 256 and 257; a number of 8 bits would wrap."""
+    source = Source(".core cp\n la a0, x\n lw a1, 0(a0)\n li a7, 93\n ecall\n.input x, int32, 1\n")
+    program, inputs = api.assemble(source, device="tiny"), {"x": [1]}
+    seed: Any = np.uint8(255)
+    repeat: Any = np.int64(3)
+    goals: Any = {"cycles": np.int64(9)}
+    found = profile(program, inputs, ProfileOptions(jitter=seed, repeat=repeat, goals=goals))
+    plain = ProfileOptions(jitter=255, repeat=3, goals={"cycles": 9})
+    assert json.dumps(to_json(found)) == json.dumps(to_json(profile(program, inputs, plain)))
 
 
 def test_each_option_has_a_kind() -> None:
