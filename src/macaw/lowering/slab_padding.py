@@ -159,14 +159,21 @@ class PaddedSlabs:
     def mean_transfers(self) -> tuple[float, float, float]:
         """Return (transfers, rows of a transfer, bytes of a row) for a load of slabs.
 
-        Each number is the mean over all loads.
+        The number of transfers is the mean over all loads: slabs without a pixel of the image need
+        none. The other numbers are means over the slabs that have pixels.
         """
-        grid = len(activation_grid(self.plan))
-        rows, columns = float(self._rows_inside.mean()), float(self._columns_inside.mean())
+        rows, columns = self._rows_inside, self._columns_inside
+        some_rows, some_columns = (rows > 0).mean(axis=(1, 2)), (columns > 0).mean(axis=1)
+        slabs = float((some_rows * some_columns).mean())  # the share of slabs with pixels
+        if not slabs:
+            return 0.0, 0.0, 0.0
+        height = float((rows.mean(axis=(1, 2)) * some_columns).mean()) / slabs
+        width = float((some_rows * columns.mean(axis=1)).mean()) / slabs
+        transfers = slabs * len(activation_grid(self.plan))
         pixel = self.plan.slab_channels * self.size
         if self.whole_lines:
-            return grid, rows, columns * pixel
-        return grid * rows, columns, pixel
+            return transfers, height, width * pixel
+        return transfers * height, width, pixel
 
 
 def padded_slabs(plan: ProductPlan) -> PaddedSlabs | None:
