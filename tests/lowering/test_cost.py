@@ -125,3 +125,20 @@ def test_predictions_follow_the_widths_of_memories(
     """
     found = dense_layer(operation, load("base").changed(settings))
     assert found.cost.cycles == pytest.approx(found.measure().cycles, rel=0.15)
+
+
+@pytest.mark.parametrize("operation", ["input", "weight", "output", "conv2d"])
+def test_predictions_of_one_iteration_follow_a_slow_processor(operation: str) -> None:
+    """With one iteration, cp starts the loads and stores of the program while the rows wait.
+
+    If cp is slow for the memories and the model leaves its code out, half of the cycles are
+    predicted.
+    """
+    changes = {"cp.divider": 4, "mem.external_latency": 1, "dma.setup": 0}
+    device = load("base").changed(changes)
+    if operation == "conv2d":
+        found = lower("conv2d", WEIGHTS[:8, :36].reshape(8, 3, 3, 4), device=device, image=(8, 8))
+    else:
+        found = lower("spmm", WEIGHTS[:9, :20], device=device, rows=2, mapping=operation)
+    assert found.choice.selection.plan.steps == 1
+    assert found.cost.cycles == pytest.approx(found.measure().cycles, rel=0.15)

@@ -7,8 +7,7 @@ Rows, dma and cp work in parallel, so an iteration takes as long as the slowest 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 
 import numpy as np
@@ -38,8 +37,14 @@ from macaw.lowering.row_program import (
 )
 from macaw.lowering.slab_padding import PaddedSlabs, padded_slabs
 from macaw.lowering.sliding_window import SlidingWindowPlan
+from macaw.lowering.transfer_shapes import (
+    TransferShape,
+    bytes_of_transfers,
+    cycles_of_transfers,
+    grouped,
+    start_cycles,
+)
 from macaw.lowering.transfers import (
-    Transfer,
     activation_grid,
     activations_of,
     first_copies,
@@ -48,7 +53,7 @@ from macaw.lowering.transfers import (
     weight_transfers,
 )
 from macaw.lowering.weight_stationary import BufferedPlan, WeightStationaryPlan
-from macaw.lowering.widths import bus_width, moving_cycles, onchip_cycles, unit_width
+from macaw.lowering.widths import bus_width, onchip_cycles, unit_width
 
 IMAGE_TURN = 5  # for one output position: fill, move out, write back, fetch
 QUEUE_SUMS = 3  # for one output position: loading the start of its sum from the output queue
@@ -131,20 +136,22 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
         row *= clock
         loads = list(_step_loads(plan, moves, entering, first, last))
         move, code = _overlapped_work(plan, moves, control, loads, last)
-        loading += share * _cycles_of_transfers(plan, loads)
+        loading += share * cycles_of_transfers(plan.config, loads)
         rows, joins = rows + share * row, joins + share * join
         dma, cp = dma + share * move, cp + share * code
         turn += share * (max(row, move + control.store, code) + join + control.turn)
     steps = plan.steps
-    load = _cycles_of_transfers(plan, _step_loads(plan, moves, True, True, plan.count("K") == 1))
-    store = _cycles_of_transfers(plan, moves.results, stores=True)
+    loads = list(_step_loads(plan, moves, True, True, plan.count("K") == 1))
     # reads and writes are both of external memory, so they take turns on its channel
-    pad = 2 * _cycles_of_transfers(plan, _shapes(1, first_copies(plan)))
-    fill = _cycles_of_transfers(plan, [TransferShape(1, 1, program)])
-    around = control.begin + 2 * fill + pad + load + store
+    pad = 2 * cycles_of_transfers(plan.config, grouped(1, first_copies(plan)))
+    fill = cycles_of_transfers(plan.config, [TransferShape(1, 1, program)])
+    code = control.load + _load_code(plan, moves, control)
+    begun = start_cycles(plan.config, control, loads, 2 * fill + pad, code)
+    ended = start_cycles(plan.config, control, moves.results, stores=True)
+    around = control.begin + begun + ended
     # The first iteration overlaps only loads, the last one only stores.
     begin = max(rows, loading + control.store, cp) + joins + control.turn if steps > 1 else 0.0
-    end = max(rows, control.store + (dma - loading if steps > 1 else 0.0)) + joins
+    end = max(rows, control.store + dma - loading if steps > 1 else 0.0) + joins
     whole = max(0, steps - 2) * turn + begin + end + around
     return Cost(
         _traffic(plan, moves, program),
@@ -172,12 +179,12 @@ def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Tra
     begins = m * n * plan.start_rows * plan.start_bytes if plan.has_start_sums else 0
     begins += factor_loads(plan) * plan.partition.rows * factor_bytes(plan)
     sums_returned = m * n * (k - 1) * sums if plan.returns_sums else 0
-    results = _bytes(moves.results) * m * n
+    results = bytes_of_transfers(moves.results) * m * n
     away = 0 if plan.keeps_sums_on_chip else sums_returned
     between = (sums_returned if plan.keeps_sums_on_chip else 0) + (
         m * n * sums if plan.reduces_rows else 0
     )
-    pad = _bytes(_shapes(1, first_copies(plan)))
+    pad = bytes_of_transfers(grouped(1, first_copies(plan)))
     copies = pad + moves.zero_bytes
     return Traffic(
         2 * program, copies, moves.activation_bytes, weights, begins + away, away, results, between
@@ -185,28 +192,6 @@ def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Tra
 
 
 # Cycles of the dma
-
-
-@dataclass(frozen=True)
-class TransferShape:
-    """Dma transfers of one shape: `times` transfers of `rows` rows of `row_bytes` bytes each."""
-
-    times: float
-    rows: float
-    row_bytes: float
-
-
-def _shapes(times: int, transfers: Sequence[Transfer]) -> list[TransferShape]:
-    """Group transfers by their shape: return each shape with the number of its transfers.
-
-    Each item of `transfers` stands for `times` transfers, which differ in their addresses.
-    """
-    kinds = Counter((int(item.rows), int(item.row_bytes)) for item in transfers)
-    return [TransferShape(times * count, *kind) for kind, count in kinds.items()]
-
-
-def _bytes(shapes: Sequence[TransferShape]) -> int:
-    return sum(round(shape.times * shape.rows * shape.row_bytes) for shape in shapes)
 
 
 @dataclass(frozen=True)
@@ -221,7 +206,7 @@ class _IterationTransfers:
 
     @classmethod
     def of(cls, plan: ProductPlan) -> _IterationTransfers:
-        results = _shapes(len(result_grid(plan)), results_of(plan, 0, 0))
+        results = grouped(len(result_grid(plan)), results_of(plan, 0, 0))
         slabs = padded_slabs(plan)
         if slabs is not None:
             zeros = TransferShape(
@@ -229,23 +214,10 @@ class _IterationTransfers:
             )
             shapes = [zeros, TransferShape(*slabs.mean_transfers())]
             return cls(shapes, results, slabs.activation_bytes, slabs.zero_bytes, slabs)
-        shapes = _shapes(len(activation_grid(plan)), activations_of(plan, 0, 0))
+        shapes = grouped(len(activation_grid(plan)), activations_of(plan, 0, 0))
         loads = plan.count("M") * plan.count("K")
         loads *= 1 if plan.holds_activations else plan.count("N")
-        return cls(shapes, results, _bytes(shapes) * loads, 0, None)
-
-
-def _cycles_of_transfers(
-    plan: ProductPlan, shapes: Iterable[TransferShape], *, stores: bool = False
-) -> float:
-    """Return the cycles of transfers to units, or with `stores` from them (docs/memory.md)."""
-    config, cycles = plan.config, 0.0
-    latency = config["mem.external_latency"] + config["mem.onchip_latency"]
-    latency += (config["dma.setup"] + 1) * config["dma.divider"]
-    for shape in shapes:
-        moving = moving_cycles(config, shape.rows, shape.row_bytes, stores=stores)
-        cycles += shape.times * (latency + moving)
-    return float(cycles)
+        return cls(shapes, results, bytes_of_transfers(shapes) * loads, 0, None)
 
 
 def _step_loads(
@@ -283,13 +255,16 @@ def _overlapped_work(
     stores = moves.results if last else []
     if not last and plan.returns_sums and not plan.keeps_sums_on_chip:
         stores = [TransferShape(1, plan.partition.rows, plan.partial_bytes)]
-    patches = plan.partition.rows * plan.products
     transfers = sum(shape.times for shape in loads + stores)
-    code = control.step + control.transfer * transfers + control.patch * patches
-    if moves.slabs is not None:
-        code += control.slab * len(activation_grid(plan))
-    storing = _cycles_of_transfers(plan, stores, stores=True)
-    return _cycles_of_transfers(plan, loads) + storing, code
+    code = control.step + control.transfer * transfers + _load_code(plan, moves, control)
+    storing = cycles_of_transfers(plan.config, stores, stores=True)
+    return cycles_of_transfers(plan.config, loads) + storing, code
+
+
+def _load_code(plan: ProductPlan, moves: _IterationTransfers, control: IterationCycles) -> float:
+    """Return the cycles of cp's loops over packets and padded slabs in the load of an iteration."""
+    slabs = 0 if moves.slabs is None else len(activation_grid(plan))
+    return control.patch * plan.partition.rows * plan.products + control.slab * slabs
 
 
 def _reduction_cycles(plan: ProductPlan, last: bool) -> float:

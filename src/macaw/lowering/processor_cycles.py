@@ -67,6 +67,7 @@ class ProcessorCycles:
 
 # The code that `macaw.lowering.processor_program` writes.
 _STEP = Code(45, 12, 8, 7, 3)
+_LOAD = Code(34, 3, 5, 4, 4)
 _STORE = Code(16, 6, 2, 3)
 _TRANSFER = Code(5, 1, loads=1.5, stores=1)
 _SLAB = Code(8, 3, 2, 3)
@@ -86,12 +87,14 @@ class IterationCycles:
     - `transfer`: one round of a loop over transfers
     - `slab`: one round of the loop over padded slabs, without its transfers
     - `patch`: writing the number of bytes of weights into one packet
+    - `load`: the part of this code that loads the data of an iteration
     - `store`: from a dispatch to the first transfer that loads data
     - `turn`: from the end of an iteration's work to the next dispatch
     - `begin`: the code before the first load and after the last store
     """
 
     step: float  # dispatch, step, load and store without their loops
+    load: float  # load without its loops
     store: float  # from the dispatch to the first transfer of the load
     transfer: float  # one round of a loop over transfers
     slab: float  # one round of the loop over slabs with padding, without its transfers
@@ -105,6 +108,7 @@ class IterationCycles:
         code = ProcessorCycles.of(config).of_code
         return cls(
             code(_STEP),
+            code(_LOAD),
             code(_STORE),
             code(_TRANSFER),
             code(_SLAB),
