@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 import macaw
+from tests.lowering.net.models import small_model
 from tests.lowering.onnx.models import NODE, model
 from tests.macaw.command_runs import run_here
 
@@ -65,6 +66,17 @@ def test_a_folder_runs(folder):
     np.testing.assert_array_equal(y, network.run(x=X).outputs["y"])
     np.testing.assert_allclose(y, network.expected({"x": X})["y"], atol=1e-3)
     np.testing.assert_array_equal(y, network.run(x=X, engine="reference").outputs["y"])
+
+
+def test_networks_are_shown_as_one_line(tmp_path):
+    """The file of a model may have a name with an end of line, which is then the network's name."""
+    path = tmp_path / "two\nlines.onnx"
+    onnx.save(model([NODE("Tanh", ["x"], ["y"])], {"x": (2, 3)}, {"y": ((2, 3), 1)}), path)
+    network = macaw.compile(path, device="tiny", core="nnp")
+    assert repr(network) == "<network two\\nlines for nnp of tiny: 1 layer>"
+    path.write_bytes(small_model().SerializeToString())
+    for made in (macaw.estimate(path, device="tiny"), macaw.compile(path, device="tiny")):
+        assert " two\\nlines for tiny: " in repr(made)
 
 
 def test_layers_compare_the_outputs_with_floating_point(folder):

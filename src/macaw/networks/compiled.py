@@ -120,7 +120,7 @@ class CompiledNetwork:
     def __repr__(self) -> str:
         macs = sum(layer.macs for layer in self.layers)
         parts = f"{plural(len(self.layers), 'layer')}, {plural(macs, 'product')}"
-        return f"<network {self.name} for {self.config.name}: {parts}>"
+        return one_line(f"<network {self.name} for {self.config.name}: {parts}>")
 
     @check_arguments(folder=arguments.path)
     def write(self, folder: str | os.PathLike[str]) -> None:

@@ -16,7 +16,7 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import OPERAND_DTYPES
 from macaw.lowering.errors import LowerError
 from macaw.networks import model_files
-from macaw.phrases import plural
+from macaw.phrases import one_line, plural
 
 if TYPE_CHECKING:
     import onnx
@@ -59,7 +59,7 @@ class Estimate:
     def __repr__(self) -> str:
         text = f"<estimate of {self.name} for {self.config.name}: {self.cycles:,} cycles"
         refused = f", {plural(len(self.refusals), 'node')} refused" if self.refusals else ""
-        return f"{text}, {plural(len(self.layers), 'layer')}{refused}>"
+        return one_line(f"{text}, {plural(len(self.layers), 'layer')}{refused}>")
 
 
 @check_arguments(**model_files.MODEL_ARGUMENTS)

@@ -90,7 +90,7 @@ class NnpNetwork:
 
     def __repr__(self) -> str:
         layers = plural(len(self.layers), "layer")
-        return f"<network {self.name} for nnp of {self.config.name}: {layers}>"
+        return one_line(f"<network {self.name} for nnp of {self.config.name}: {layers}>")
 
     @property
     def source(self) -> str:
