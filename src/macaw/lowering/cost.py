@@ -59,6 +59,7 @@ IMAGE_TURN = 5  # for one output position: fill, move out, write back, fetch
 QUEUE_SUMS = 3  # for one output position: loading the start of its sum from the output queue
 STATIONARY_TURN = 3  # for one row of activations: move out, write back, fetch
 HANDING = 2  # end of a balanced mac, when the owners of given loads get their sums
+USUAL_DISPATCH = 4  # from a dispatch to the first packet; part of other constants here
 CONFIG_CYCLES = 3  # cycles of the bus for one sequence and its packet
 
 
@@ -118,6 +119,15 @@ def row_clock(config: Configuration) -> int:
     return int(config["pe.divider"])
 
 
+def dispatch_delay(config: Configuration) -> int:
+    """Return by how many device cycles a dispatch is slower than a usual one.
+
+    The result is negative if it is faster.
+    """
+    latency = max(config["dist.dispatch_latency"], config["mem.onchip_latency"])
+    return int(latency) - USUAL_DISPATCH
+
+
 def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     """Return the predicted cost of a plan.
 
@@ -128,12 +138,13 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     if moves.slabs is not None:
         density *= moves.slabs.inside
     products, clock = _products(plan, density), row_clock(plan.config)
+    delay = dispatch_delay(plan.config)
     turn = rows = joins = dma = cp = loading = 0.0  # the numbers below are averages over iterations
     for share, entering, first, last in _iteration_kinds(plan):
         row, join = _row_cycles(plan, products, entering, last), _reduction_cycles(plan, last)
         if last and factor_bytes(plan):  # with the config packet for the factors
             row += CONFIG_CYCLES + factor_bytes(plan) / bus_width(plan.config)
-        row *= clock
+        row = row * clock + delay
         loads = list(_step_loads(plan, moves, entering, first, last))
         move, code = _overlapped_work(plan, moves, control, loads, last)
         loading += share * cycles_of_transfers(plan.config, loads)
@@ -148,7 +159,7 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     code = control.load + _load_code(plan, moves, control)
     begun = start_cycles(plan.config, control, loads, 2 * fill + pad, code)
     ended = start_cycles(plan.config, control, moves.results, stores=True)
-    around = control.begin + begun + ended
+    around = control.begin + delay + begun + ended  # the delay is that of the setup's dispatch
     # The first iteration overlaps only loads, the last one only stores.
     begin = max(rows, loading + control.store, cp) + joins + control.turn if steps > 1 else 0.0
     end = max(rows, control.store + dma - loading if steps > 1 else 0.0) + joins
@@ -279,6 +290,7 @@ def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
         time += copy + 12
     if plan.reduces_rows and last:
         bus = plan.partial_bytes / bus_width(plan.config)
+        time += dispatch_delay(plan.config)
         if isinstance(plan, ImagePlan | WeightStationaryPlan):
             return time + copy + 40 + clock * row_reduction_cycles(plan)
         time += copy + 40 + clock * (rows * bus + 12 * plan.positions)
@@ -355,7 +367,7 @@ def _row_cycles(plan: ProductPlan, loads: float, entering: bool, last: bool) -> 
     exes: Sequence[Exe] = packets.exes
     if has_entry_part(plan) and not entering:
         exes = exes[1:]
-    bus = sums = units = float(max(config["dist.dispatch_latency"], config["mem.onchip_latency"]))
+    bus = sums = units = float(USUAL_DISPATCH)
     for exe in exes:
         bus += _payload(plan, exe) / width + 0.5
         if exe.buffer == HOLD:

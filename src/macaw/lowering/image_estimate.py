@@ -18,7 +18,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import BLOCKS
 from macaw.lowering.convolution import Convolution
-from macaw.lowering.cost import IMAGE_TURN, QUEUE_SUMS
+from macaw.lowering.cost import IMAGE_TURN, QUEUE_SUMS, dispatch_delay
 from macaw.lowering.image_plan import ImagePlan, ImageTile
 from macaw.lowering.mapping import WEIGHT, Mapping
 from macaw.lowering.partition import Partition
@@ -125,6 +125,7 @@ class _Estimate(TileEstimate):
     def cycles(self) -> NDArray[np.float64]:
         """The cycles of the whole convolution for each tile; infinite if the tile does not fit."""
         rows, moved = self.row_cycles * self.config["pe.divider"], self.moved_sums
+        rows = rows + dispatch_delay(self.config)
         transfers, dma = self.dma_transfers_and_cycles
         control = IterationCycles.of(self.config)
         code = control.step + control.transfer * transfers

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import BLOCKS
-from macaw.lowering.cost import QUEUE_SUMS, STATIONARY_TURN
+from macaw.lowering.cost import QUEUE_SUMS, STATIONARY_TURN, dispatch_delay
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import Partition
@@ -89,6 +89,7 @@ class _Estimate(TileEstimate):
         transfers, loading, storing = self.dma_transfers_and_cycles
         alone = self.tiles > 1  # the dma moves partial sums while rows compute
         partial, rows = self.partial_cycles, self.row_cycles * self.config["pe.divider"]
+        rows = rows + dispatch_delay(self.config)
         control = IterationCycles.of(self.config)
         dma = loading + storing + np.where(alone, partial, 0)
         code = control.step + control.transfer * transfers
