@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from macaw.emu import bfloat16
 from macaw.golden_description import Tolerance
-from macaw.input_binding import shape_text
-from macaw.phrases import plural
+from macaw.phrases import plural, shape_text
 
 MOST_SHOWN = 8  # elements listed for an output
 

@@ -20,9 +20,9 @@ from macaw.emu.inspection import Cautioned
 from macaw.emu.waits import NEVER
 from macaw.emu.windows import Windowed
 from macaw.errors import RunError
-from macaw.input_binding import bind, join_inputs, shape_text
+from macaw.input_binding import bind, join_inputs
 from macaw.isa.lazy_dataclass import dataclass
-from macaw.phrases import one_line, plural
+from macaw.phrases import one_line, plural, shape_text
 from macaw.write_detection import WriteDetector
 
 if TYPE_CHECKING:

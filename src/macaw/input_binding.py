@@ -20,7 +20,7 @@ from macaw.emu import bfloat16
 from macaw.errors import InputError, MissingInputError
 from macaw.golden_description import DESCRIPTION_FILE, read_description
 from macaw.isa.lazy_dataclass import dataclass
-from macaw.phrases import did_you_mean, plural
+from macaw.phrases import did_you_mean, plural, shape_text
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,6 @@ class Binding:
 def tensor_text(tensor: Tensor) -> str:
     """Return the name, type and shape of a tensor, such as `x (int8, 1 × 64)`."""
     return f"{tensor.name} ({tensor.dtype}, {shape_text(tensor.shape)})"
-
-
-def shape_text(shape: tuple[int, ...]) -> str:
-    """Return a shape as text, such as `1 × 64`; `scalar` for a scalar."""
-    return " × ".join(map(str, shape)) or "scalar"
 
 
 def join_inputs(

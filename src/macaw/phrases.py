@@ -1,4 +1,4 @@
-"""Makes phrases for messages: suggestions and plurals."""
+"""Makes phrases for messages: suggestions, plurals and shapes."""
 
 from __future__ import annotations
 
@@ -32,3 +32,8 @@ def one_line(text: str) -> str:
 def plural(count: int, word: str) -> str:
     """Return a number with the noun `word`, in the plural if needed: `1 cycle`, `12,345 cycles`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Return a shape as text, such as `1 × 64`; `scalar` for a scalar."""
+    return " × ".join(map(str, shape)) or "scalar"

@@ -17,10 +17,9 @@ from macaw.asm.program import Program
 from macaw.emu.copies import original
 from macaw.errors import RunError
 from macaw.execution import Run, RunCaution, combine_counters
-from macaw.input_binding import shape_text
 from macaw.isa import reading
 from macaw.isa.common import TRAFFIC
-from macaw.phrases import plural
+from macaw.phrases import plural, shape_text
 from macaw.terminal import console
 from macaw.terminal.diagnostics_output import print_diagnostics
 

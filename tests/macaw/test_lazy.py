@@ -76,6 +76,12 @@ def test_asm_imports_the_tables_of_the_cores_that_the_source_names(
     assert forms <= tables
 
 
+def test_compile_starts_its_processes_before_numpy_is_loaded() -> None:
+    """Two processes import NumPy at the same time, so the start of `compile --jobs 2` is shorter."""
+    probe = "import sys, macaw.networks.compiler; sys.exit('numpy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", probe], check=True)
+
+
 def test_a_run_loads_only_the_fast_engines_and_no_grammar() -> None:
     """`macaw run` of a layer loads no reference engine of a core, and nothing that is slow to load.
 

@@ -21,7 +21,6 @@ from macaw.concordance.layer_tensors import LayerTensors, QuantisedTensor
 from macaw.emu.core import Listener
 from macaw.errors import InputError
 from macaw.execution import configuration_of
-from macaw.input_binding import shape_text
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.lowering.concord import picture
@@ -32,7 +31,7 @@ from macaw.lowering.concord.hints import check_places, check_types, hints
 from macaw.lowering.concord.software import Software, software
 from macaw.lowering.concord.trace import trace
 from macaw.lowering.errors import LowerError
-from macaw.phrases import one_line
+from macaw.phrases import one_line, shape_text
 
 Arrays = Mapping[str, NDArray[Any]]
 

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from macaw.asm.program import Program
 from macaw.errors import InputError
-from macaw.input_binding import shape_text
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.memory_map import EXTERNAL
 from macaw.lowering.concord.graph import Tensor
 from macaw.lowering.concord.software import Software
 from macaw.nnp_data import host_type, quantised_vectors
-from macaw.phrases import did_you_mean
+from macaw.phrases import did_you_mean, shape_text
 
 Arrays = Mapping[str, NDArray[Any]]
 

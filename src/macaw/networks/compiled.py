@@ -22,7 +22,7 @@ from macaw.asm.network import Columns
 from macaw.asm.program import Program
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
-from macaw.input_binding import join_inputs, shape_text
+from macaw.input_binding import join_inputs
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.layer_lowering import errors_without_folder, source_contents, without_folder
@@ -40,7 +40,7 @@ from macaw.network_description import FORMAT, MODEL, NETWORK_FILE
 from macaw.networks.island_settings import IslandSettings, core_definitions
 from macaw.networks.layer_runs import LayerRun, busy_shares, run_layers
 from macaw.networks.model_inputs import model_arrays
-from macaw.phrases import one_line, plural
+from macaw.phrases import one_line, plural, shape_text
 
 
 @dataclass(frozen=True)

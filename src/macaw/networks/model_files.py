@@ -8,12 +8,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from macaw import arguments, files
 from macaw.errors import InputError
-from macaw.input_binding import shape_text
 from macaw.lowering.errors import LowerError
+from macaw.phrases import shape_text
 
 if TYPE_CHECKING:
     import onnx
@@ -79,6 +77,8 @@ def load_with_constants(
     Raises the errors of `load`, and `InputError` for a constant that does not fit.
     """
     proto = load(model)
+    import numpy as np
+
     from macaw.lowering.onnx.constant_inputs import with_constants
 
     arrays = {name: np.asarray(array) for name, array in constants.items()}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from macaw import arguments
 from macaw.errors import InputError
-from macaw.input_binding import shape_text
+from macaw.phrases import shape_text
 
 
 class ModelInput(Protocol):

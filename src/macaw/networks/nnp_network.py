@@ -19,7 +19,7 @@ from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
-from macaw.input_binding import join_inputs, shape_text
+from macaw.input_binding import join_inputs
 from macaw.isa.config import Configuration
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.layer_lowering import assemble_lowered, source_contents
@@ -28,7 +28,7 @@ from macaw.lowering.nnp.reading import HOST
 from macaw.lowering.nnp.source import SOURCE, Lowered
 from macaw.network_description import FORMAT, MODEL, NETWORK_FILE
 from macaw.networks.model_inputs import model_arrays
-from macaw.phrases import one_line, plural
+from macaw.phrases import one_line, plural, shape_text
 
 CORE = "nnp"
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.input_binding import shape_text
 from macaw.networks.nnp_network import NnpNetwork, NnpRun
-from macaw.phrases import plural
+from macaw.phrases import plural, shape_text
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -9,11 +9,10 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from macaw.input_binding import shape_text
 from macaw.lowering.net.report import LayerReport
 from macaw.networks.compiled import CompiledNetwork, LayerResult, NetworkRun
 from macaw.networks.estimator import Estimate
-from macaw.phrases import plural
+from macaw.phrases import plural, shape_text
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -6,9 +6,8 @@ from pathlib import PurePath
 
 from macaw.asm.diagnostics import Diagnostic, render
 from macaw.asm.program import Program
-from macaw.input_binding import shape_text
 from macaw.notebook.markup import Column, Markup, folded, output, section, table
-from macaw.phrases import plural
+from macaw.phrases import plural, shape_text
 
 
 def program_html(program: Program) -> str:

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.execution import Run
-from macaw.input_binding import shape_text
 from macaw.notebook.counters import counter_tables
 from macaw.notebook.heat import heat_map, unit_counts
 from macaw.notebook.markup import Column, Markup, folded, output, paragraph, section, table
-from macaw.phrases import plural
+from macaw.phrases import plural, shape_text
 
 MOST_ELEMENTS = 6  # of an output
 

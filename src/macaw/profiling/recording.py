@@ -21,12 +21,13 @@ from macaw.emu.core import Core
 from macaw.emu.device import Device
 from macaw.emu.waits import Waiting
 from macaw.errors import EXIT_FAILURE, InputError
-from macaw.input_binding import bind, shape_text
+from macaw.input_binding import bind
 from macaw.isa import config as configs
 from macaw.isa.config import Configuration
 from macaw.isa.errors import MacawError
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import ALL, AUTO, GROUP, MARK, PARAMETERS, RECORD
+from macaw.phrases import shape_text
 from macaw.profiling.model import Subject
 
 PAGE = 4096
