@@ -177,7 +177,7 @@ class Arrangement:
         bands = self.bands(width, height)
         heights = divide([self._weight(band) for band in bands], height, LEAST[1])
         bands = tuple(
-            _first_panels(band, max(1, high // LEAST[1]))
+            _fitting(band, max(1, high // LEAST[1]), self.extra_panels[-1:])
             for band, high in zip(bands, heights, strict=True)
         )
         rectangles, y = [], 0
@@ -321,9 +321,15 @@ def _widths(band: Band, width: int) -> list[int]:
     return divide([column.share for column in columns], width - len(columns) + 1, LEAST[0])
 
 
-def _first_panels(band: Band, count: int) -> Band:
-    """Return a band that has only the first `count` panels of each column."""
-    columns = (replace(column, panels=column.panels[:count]) for column in band.columns)
+def _fitting(band: Band, count: int, shown: Sequence[str]) -> Band:
+    """Return a band that has only `count` panels of each column.
+
+    A panel of `shown` has priority, then the first ones of the column.
+    """
+    columns = []
+    for column in band.columns:
+        kept = sorted(column.panels, key=lambda panel: panel[0] not in shown)[:count]
+        columns.append(replace(column, panels=tuple(x for x in column.panels if x in kept)))
     return replace(band, columns=tuple(columns))
 
 
