@@ -11,6 +11,7 @@ from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.saving import SESSION
 from macaw.debugger.commands.session_format import HEAD
 from macaw.debugger.places import compact, places
+from macaw.debugger.raw_state import MOST_COMMANDS
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 
@@ -181,7 +182,8 @@ def test_what_cannot_be_kept_is_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = fresh("loop")
     done(run, "stepi 2")
-    run.session.set("s0", np.int64(9))
+    address = 0x80001000
+    run.session.write_memory(address, bytes([7]) * (4 * MOST_COMMANDS + 1))
     answer = done(run, "save session")[0]
     assert answer.lines == (
         f"cycle 1, 0 points, 0 displays, 0 checkpoints, 1 edit in {SESSION}",
@@ -191,7 +193,7 @@ def test_what_cannot_be_kept_is_said(tmp_path, monkeypatch):
     assert text.startswith(f"{HEAD}: test.s, at cycle 1\n")
     again = fresh("loop")
     done(again, f"source {SESSION}")
-    assert again.session.read("s0") == 0
+    assert again.session.read_memory(address, 1) == bytes(1)
 
 
 def test_files_that_are_no_sessions_stay(tmp_path):

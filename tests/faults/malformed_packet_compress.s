@@ -1,4 +1,4 @@
-# Only weights become index + value.
+# Only weights become index + value. The assembler refuses `compress` for activations.
 #! fault malformed packet: segment 0: compress is for weights, it holds activations
 #! core pe\[0\]
         .device tiny
@@ -6,5 +6,11 @@
         .seq    load
           ld    activations
         .endseq
+        .list   raw
         config  ib=0, load
-        exe     ib=0, data=(activations unit[0x40:0x44] broadcast compress) #! here
+        .byte   0x80, 1                 #! here
+        .half   0
+        .word   3
+        .byte   1, 0, 1, 0              # activations, broadcast, compressed
+        .word   0x40, 4, 0, 0, 0
+        .endlist
