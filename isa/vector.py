@@ -338,7 +338,7 @@ COUNTERS = (
     Counter("instructions",     "instructions done",                                                   "instructions"),
     Counter("cycles_operands",  "cycles in which the next instruction waited for a register",          "cycles"),
     Counter("cycles_memory",    "cycles in which an access waited until the memory took it",           "cycles"),
-    Counter("cycles_branches",  "cycles lost to taken branches and jumps",                             "cycles"),
+    Counter("cycles_branches",  "cycles lost to branches and jumps",                             "cycles"),
     Counter("products",         "products of pmac",                                                    "products"),
     *common.TRAFFIC,
 )

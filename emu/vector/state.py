@@ -18,7 +18,7 @@ FIELDS = (
     StateField("ready",           "int64", (PLACES,), "scoreboard: cycle from which each register can be read or written, then that of the last store; 0 if it is past"),
     StateField("cycles_operands", "int",   (),        "cycles in which the next instruction waited for a register"),
     StateField("cycles_memory",   "int",   (),        "cycles in which an access waited until the memory took it"),
-    StateField("cycles_branches", "int",   (),        "cycles lost to taken branches and jumps"),
+    StateField("cycles_branches", "int",   (),        "cycles lost to branches and jumps"),
     StateField("products",        "int",   (),        "products of pmac"),
 )
 # fmt: on
