@@ -204,8 +204,8 @@ def _compiled(
 def _importing(map_all: MapAll) -> MapAll:
     """Return a function like `map_all` that also imports the modules of the compiler's result.
 
-    `map_all` starts other processes and returns. While they choose plans, this process imports the
-    modules, so that the imports take no additional time.
+    Other processes choose plans while this one imports the modules. Then this one takes part, and
+    no process waits for the imports.
     """
 
     def started(function: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[Any]:
