@@ -87,7 +87,7 @@ test-extras: $(READY) vsix
 	@$(RUN)/python -m tests.editors build/vscode
 	@$(RUN)/python -m tests.editors.vsix build/macaw.vsix build/code-server
 	@$(RUN)/python -m tests.editors.debugging build/macaw.vsix build/code-server
-	@$(RUN)/python -m pytest -q -rs tests/debugger/test_dap_testsupport.py
+	@$(RUN)/python -m pytest -q -rs tests/debugger/test_dap_testsupport.py tests/editors/test_vscode.py
 	@test -x $(FRAMEWORKS)/bin/python || $(PYTHON) -m venv $(FRAMEWORKS)
 	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[concord,frameworks]'
 	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check scikit-learn

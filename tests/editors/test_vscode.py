@@ -11,6 +11,8 @@ from macaw.debugger.dap.launch import read_launch
 from tests.editors.view import ROOT
 
 NODE = shutil.which("node")
+# The extension is JavaScript. `make test` runs these tests where node is installed; `make test-extras`
+# needs node for VS Code itself, and runs them always.
 needs_node = pytest.mark.skipif(NODE is None, reason="node is missing")
 FOLDER = ROOT / "editors" / "vscode"
 CONTRIBUTES = json.loads((FOLDER / "package.json").read_text("utf-8"))["contributes"]

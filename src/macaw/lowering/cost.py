@@ -159,7 +159,8 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     code = control.load + _load_code(plan, moves, control)
     begun = start_cycles(plan.config, control, loads, 2 * fill + pad, code)
     ended = start_cycles(plan.config, control, moves.results, stores=True)
-    around = control.begin + delay + begun + ended  # the delay is that of the setup's dispatch
+    # The setup dispatches once, too, and waits for this delay.
+    around = control.begin + delay + begun + ended
     # The first iteration overlaps only loads, the last one only stores.
     begin = max(rows, loading + control.store, cp) + joins + control.turn if steps > 1 else 0.0
     end = max(rows, control.store + dma - loading if steps > 1 else 0.0) + joins
