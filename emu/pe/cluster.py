@@ -97,10 +97,11 @@ class Cluster:
             op["end"] = cycle
             self.wake(cycle + 1)
 
-    def may_still_write(self, order: int, segment: Segment) -> bool:
+    def may_still_write(self, order: int, segment: Segment, now: int) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
-        A packet is earlier if its number is lower than `order`, the number of the segment's packet.
+        `now` is the present cycle. A packet is earlier if its number is lower than `order`, the
+        number of the segment's packet.
         """
         low, high = segment["offset"], segment["offset"] + segment["length"]
         for run in self.runs:
@@ -108,7 +109,7 @@ class Cluster:
             if run["order"] < order and span is not None and span[0] < high and low < span[1]:
                 if run["ahead"] is not None and run["ahead"]["stores"]:
                     return True
-                if any(op["unit"] == STORE and op["state"] != DONE for op in run["ops"]):
+                if any(op["unit"] == STORE and not has_ended(op, now) for op in run["ops"]):
                     return True
         return False
 
@@ -211,3 +212,8 @@ class Cluster:
         elif state.doing[c] == BUSY:
             state.cycles_queue[c] += cycles
         state.doing_since[c] = cycle
+
+
+def has_ended(op: Op, now: int) -> bool:
+    """Return whether a step ended before cycle `now`, even if it is not yet marked as done."""
+    return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)

@@ -99,19 +99,21 @@ class ClusterControls:
         for cluster in packet["clusters"]:
             self.units[cluster].activate(packet, cycle)
 
-    def may_still_write(self, order: int, segment: Segment) -> bool:
+    def may_still_write(self, order: int, segment: Segment, now: int) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
-        A packet is earlier if its number is lower than `order`, the number of the segment's packet.
+        `now` is the present cycle. A packet is earlier if its number is lower than `order`, the
+        number of the segment's packet.
         """
-        return any(cluster.may_still_write(order, segment) for cluster in self.clusters)
+        return any(cluster.may_still_write(order, segment, now) for cluster in self.clusters)
 
-    def can_take(self, packet: Packet, segment: int) -> bool:
-        """Return whether all clusters of a packet can take segment number `segment` now.
+    def can_take(self, packet: Packet, segment: int, now: int) -> bool:
+        """Return whether all clusters of a packet can take segment `segment` in cycle `now`.
 
         The packet is on the bus. Raises `Fault` if the bus may never send the segment.
         """
-        return all(self.units[cluster].can_take(packet, segment) for cluster in packet["clusters"])
+        units = (self.units[cluster] for cluster in packet["clusters"])
+        return all(unit.can_take(packet, segment, now) for unit in units)
 
     def begin_segment(self, packet: Packet) -> None:
         """Occupy the loader in each cluster of a packet whose next segment begins on the bus."""

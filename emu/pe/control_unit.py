@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from macaw.emu.faults import Fault
 from macaw.emu.pe import timing
-from macaw.emu.pe.cluster import Cluster
+from macaw.emu.pe.cluster import Cluster, has_ended
 from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.instruction_buffers import accesses
 from macaw.emu.pe.row_units import RowUnits
@@ -58,9 +58,10 @@ class ControlUnit:
         self.execution = StepExecution(cluster, units)
         self.lifecycle = RunLifecycle(cluster, units)
         self.scalar = ScalarUnit(cluster)
-        # Given (cluster, buffer): returns whether the bus needs the loader of the cluster now, for
-        # this buffer or one with a lower number. The distribution unit sets this function.
-        self.bus_claims_loader: Callable[[int, int], bool] = lambda cluster, buffer: False
+        # Given (cluster, buffer, cycle): returns whether the bus needs the loader of the cluster in
+        # this cycle, for this buffer or one with a lower number. The distribution unit sets this
+        # function.
+        self.bus_claims_loader: Callable[[int, int, int], bool] = lambda *_: False
 
     # Selector 603: packets
 
@@ -110,14 +111,15 @@ class ControlUnit:
 
     # Segments on the bus
 
-    def can_take(self, packet: Packet, segment: int) -> bool:
-        """Return whether the bus may send the first bytes of segment `segment` of a packet.
+    def can_take(self, packet: Packet, segment: int, now: int) -> bool:
+        """Return whether the bus may send the first bytes of segment `segment` in cycle `now`.
 
-        It may under six conditions. An ld of the run's present iteration takes the segment. All
-        steps of lane 0 (all steps but added stores) before this ld have started, except lds whose
-        segments the bus has already sent. The loader is free, or works for the run's buffer. No
-        step before the ld still uses what the ld writes. The register file has the operands of the
-        ld. The weight queues have room. Raises `Fault` if the bus may never send the segment.
+        The packet is on the bus. It may under six conditions. An ld of the run's present iteration
+        takes the segment. All steps of lane 0 (all steps but added stores) before this ld have
+        started, except lds whose segments the bus has already sent. The loader is free, or works
+        for the run's buffer. No step before the ld still uses what the ld writes. The register file
+        has the operands of the ld. The weight queues have room. Raises `Fault` if the bus may never
+        send the segment.
         """
         run = self.cluster.run_for(packet)
         if segment >= run["taken"]:
@@ -129,33 +131,45 @@ class ControlUnit:
             through = bool(other["segments"]) and max(other["segments"]) < segment
             if other["lane"] == 0 and other["state"] == WAITING and not through:
                 return False
-        if self.cluster.units[LOADER] not in (FREE, run["buffer"]):
+        if self.cluster.units[LOADER] not in (FREE, run["buffer"]) and self._uses_loader(now):
             return False
-        if self._conflict(run, op) or not self.scalar.has_operands(run, op):
+        if self._conflict(run, op, now) or not self.scalar.has_operands(run, op, now):
             return False
         return self.units.loading.has_room(self.cluster.number, run, op, packet, segment)
 
+    def _uses_loader(self, now: int) -> bool:
+        """Return whether a run uses the loader in cycle `now`, not only until then."""
+        run = self.cluster.run_of(self.cluster.units[LOADER])
+        if run is None:
+            return False
+        queued = (op for op in run["ops"] if _loads_from_queue(op))
+        return run["receives"] or not all(has_ended(op, now) for op in queued)
+
     def begin_segment(self, packet: Packet) -> None:
         """Occupy the loader for the run of a packet whose next segment begins on the bus."""
-        self.cluster.units[LOADER] = self.cluster.run_for(packet)["buffer"]
+        run = self.cluster.run_for(packet)
+        self.cluster.units[LOADER], run["receives"] = run["buffer"], True
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
         """Occupy the loader and let an ld start: its segment's first beat was on the bus in
         `cycle`.
         """
         run, op = self.cluster.taker(packet, segment)
-        self.cluster.units[LOADER] = run["buffer"]
+        self.cluster.units[LOADER], run["receives"] = run["buffer"], True
         op["first"] = min(op["first"], cycle)
         self.cluster.wake(cycle + 1)
 
     def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
         """Free the loader, because a segment's last beat was on the bus in `cycle`.
 
-        If it is the last segment of the ld that takes it, the end of the ld is known now. The
-        contents of the segment are already in the PEs.
+        A load of the run from the output queue may still use the loader. If the segment is the last
+        one of the ld that takes it, the end of the ld is known now. The contents of the segment are
+        already in the PEs.
         """
         run, op = self.cluster.taker(packet, segment)
-        self.cluster.units[LOADER] = FREE
+        run["receives"] = False
+        if not any(_loads_from_queue(other) for other in run["ops"]):
+            self.cluster.units[LOADER] = FREE
         self.cluster.wake(cycle + 1)
         op["received"] += 1
         if op["received"] < len(op["segments"]):
@@ -209,8 +223,10 @@ class ControlUnit:
 
     def _finish(self, run: Run, op: Op) -> None:
         op["state"] = DONE
-        if op["unit"] != NO_UNIT and not op["segments"]:
-            # An ld frees the loader when its last segment has arrived.
+        frees = op["unit"] != NO_UNIT
+        if op["unit"] == LOADER:  # an ld from the bus freed it when its last segment arrived
+            frees = not op["segments"] and not run["receives"]
+        if frees:
             self.cluster.units[op["unit"]] = FREE
         if op["implied"] is None:
             self.core.retired += 1
@@ -234,10 +250,12 @@ class ControlUnit:
         elif op["unit"] != NO_UNIT and (
             self.cluster.units[op["unit"]] != FREE
             or not self._in_order(run, op)
-            or self._conflict(run, op)
+            or self._conflict(run, op, now)
         ):
             return NEVER
-        elif op["unit"] == LOADER and self.bus_claims_loader(self.cluster.number, run["buffer"]):
+        elif op["unit"] == LOADER and self.bus_claims_loader(
+            self.cluster.number, run["buffer"], now
+        ):
             return now + 1
         if self.core.listeners:
             where, number = self.cluster.address(run, op), run["buffer"]
@@ -274,16 +292,16 @@ class ControlUnit:
                 return False
         return op["unit"] != MAC or not run["has_weights"] or self.lifecycle.heads_queue(run)
 
-    def _conflict(self, run: Run, op: Op) -> bool:
+    def _conflict(self, run: Run, op: Op, now: int) -> bool:
         """Return whether a step before `op`, in any run, may still use something that `op` needs.
 
-        `run` is the run of `op`.
+        `run` is the run of `op`, `now` is the present cycle.
         """
         for other_run in self.cluster.runs:
             for other in other_run["ops"]:
                 if other is op:
                     return False
-                if other["state"] == DONE:
+                if has_ended(other, now):
                     continue
                 if (
                     op["sums"] & other["sums"]
@@ -340,6 +358,11 @@ def _next_steps(run: Run) -> list[Op]:
         if op["state"] == WAITING and steps[op["lane"]] is None:
             steps[op["lane"]] = op
     return [op for op in steps if op is not None]
+
+
+def _loads_from_queue(op: Op) -> bool:
+    """Return whether a step now loads partial sums from the output queue."""
+    return op["unit"] == LOADER and op["state"] == RUNNING and not op["segments"]
 
 
 def _buffer(run: Run) -> int:

@@ -30,8 +30,11 @@ class Delivery:
         An exe lets its runs start; a marker goes to the trace block. Raises `Fault`.
         """
 
-    def can_send(self, packet: Packet, number: int) -> bool:
-        """Return whether the bus may send the first bytes of segment `number` of a packet."""
+    def can_send(self, packet: Packet, number: int, now: int) -> bool:
+        """Return whether the bus may send the first bytes of segment `number` of a packet.
+
+        `now` is the present cycle.
+        """
         return True
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
@@ -48,14 +51,14 @@ class ConfigDelivery(Delivery):
         for cluster in packet["clusters"]:
             self.controls.units[cluster].parser.begin(packet["buffer"], packet["segments"])
 
-    def can_send(self, packet: Packet, number: int) -> bool:
+    def can_send(self, packet: Packet, number: int, now: int) -> bool:
         """Return whether the bus may send the first bytes of segment `number` of a config.
 
         It may not send scales or a table while a run can still store results into the memory that
         holds this segment.
         """
         segment = packet["segments"][number]
-        return not number or not self.controls.may_still_write(packet["order"], segment)
+        return not number or not self.controls.may_still_write(packet["order"], segment, now)
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
         parsers = [self.controls.units[cluster].parser for cluster in packet["clusters"]]
@@ -81,14 +84,14 @@ class ExeDelivery(Delivery):
     def activate(self, packet: Packet, cycle: int) -> None:
         self.controls.activate(packet, cycle)
 
-    def can_send(self, packet: Packet, number: int) -> bool:
+    def can_send(self, packet: Packet, number: int, now: int) -> bool:
         """Return whether the bus may send the first bytes of segment `number` of an exe.
 
         It may if all clusters can take the segment, and if no run can still write bytes of it.
         """
-        if self.controls.may_still_write(packet["order"], packet["segments"][number]):
+        if self.controls.may_still_write(packet["order"], packet["segments"][number], now):
             return False
-        return self.controls.can_take(packet, number)
+        return self.controls.can_take(packet, number, now)
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
         """Collect `piece`, bytes of segment `number` of a packet.

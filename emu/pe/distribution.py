@@ -120,9 +120,12 @@ class Distribution:
         packet["opened"] = True
         return True
 
-    def can_send(self, packet: Packet, number: int) -> bool:
-        """Return whether the bus may send the first bytes of segment `number` of a packet now."""
-        return self.deliveries[packet["mnemonic"]].can_send(packet, number)
+    def can_send(self, packet: Packet, number: int, now: int) -> bool:
+        """Return whether the bus may send the first bytes of segment `number` in cycle `now`.
+
+        `packet` is the packet on the bus.
+        """
+        return self.deliveries[packet["mnemonic"]].can_send(packet, number, now)
 
     def _next_beat(self, packet: Packet, now: int) -> tuple[Beat, list[tuple[int, int]]]:
         """Return the packet's beat that can be sent in cycle `now`, and the ranges that it reads.
@@ -137,7 +140,7 @@ class Distribution:
         number, sent = packet["segment"], packet["sent"]
         while room and number < len(packet["segments"]):
             segment = packet["segments"][number]
-            if not sent and not self.can_send(packet, number):
+            if not sent and not self.can_send(packet, number, now):
                 break
             dense_bytes, packed_bytes = segment["length"], self._bytes(packet, number)
             length = min(room, max(dense_bytes, packed_bytes) - sent)
@@ -167,8 +170,8 @@ class Distribution:
             packed[number] = self.units.loading.packed_bytes(packet, number)
         return packed[number]
 
-    def claims_loader(self, cluster: int, buffer: int) -> bool:
-        """Return whether a segment from the bus will occupy a cluster's loading unit now.
+    def claims_loader(self, cluster: int, buffer: int, now: int) -> bool:
+        """Return whether a segment from the bus will occupy a cluster's loader in cycle `now`.
 
         That is so if the bus can now begin a segment for a run of the cluster whose buffer number
         is `buffer` or less. Then an `ld` of `buffer` that needs no data from the bus must wait,
@@ -186,7 +189,7 @@ class Distribution:
         number = packet["segment"]
         if packet["sent"] or number == len(packet["segments"]) or self.state.beat is not None:
             return False
-        return self.can_send(packet, number)
+        return self.can_send(packet, number, now)
 
     def take_in(self) -> None:
         """Deliver the beat on the bus to the clusters. Raises `Fault`."""

@@ -110,6 +110,7 @@ class RunLifecycle:
             reach=-1,
             has_weights=False,
             held=False,
+            receives=False,
             ops=[],
         )
         self._rewind(run)

@@ -81,11 +81,9 @@ class ScalarUnit:
         """Return whether the last write-back of a run's operands was before cycle `now`."""
         return max(run["written_back"], default=NOT_WRITTEN) < now
 
-    def has_operands(self, run: Run, op: Op) -> bool:
-        """Return whether the register file has the operands of the ld step `op` of a run.
+    def has_operands(self, run: Run, op: Op, now: int) -> bool:
+        """Return whether the register file has the operands of the ld step `op` in cycle `now`.
 
-        Until it has them, the bus must not send the data of the ld.
+        `run` is the run of `op`. Until it has them, the bus must not send the data of the ld.
         """
-        return op["unit"] == NO_UNIT or not any(
-            place == op["place"] for place, _ in run["unwritten"]
-        )
+        return op["unit"] == NO_UNIT or run["written_back"][op["place"]] <= now

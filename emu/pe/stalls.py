@@ -102,7 +102,7 @@ class StallReport:
                     parts = self._parts(self.context.clusters[number].runs)
                     return Stall(_BUS, on, since, address, 0, parts)
         segment = packet["segment"]
-        if packet["commanded"] and not self.bus.can_send(packet, segment):
+        if packet["commanded"] and not self.bus.can_send(packet, segment, state.reached):
             runs = [x for _, x in self._runs() if x["order"] < packet["order"]]
             working = [x for _, x in self._runs() if x["order"] == packet["order"] and _works(x)]
             on = f"ib={packet['buffer']} to take segment {segment}"

@@ -164,22 +164,22 @@ class LockstepControls(ClusterControls):
 
         self._record(group, activate)
 
-    def may_still_write(self, order: int, segment: Segment) -> bool:
+    def may_still_write(self, order: int, segment: Segment, now: int) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
-        A packet is earlier if its number is lower than `order`, the number of the segment's packet.
-        If the group cannot decide, this method splits the group, and the clusters' control units
-        decide.
+        `now` is the present cycle. A packet is earlier if its number is lower than `order`, the
+        number of the segment's packet. If the group cannot decide, this method splits the
+        group, and the clusters' control units decide.
         """
         if self.group is not None:
             if order == self.group.order:
                 return False  # no other clusters have runs
             if not self.group.triggers:
                 self.split()
-        return super().may_still_write(order, segment)
+        return super().may_still_write(order, segment, now)
 
-    def can_take(self, packet: Packet, segment: int) -> bool:
-        """Return whether all clusters of a packet can take segment number `segment` now.
+    def can_take(self, packet: Packet, segment: int, now: int) -> bool:
+        """Return whether all clusters of a packet can take segment `segment` in cycle `now`.
 
         The packet is on the bus. It may be for clusters of the lockstep group, although another
         packet started the group. Then the method returns False if the group's runs certainly still
@@ -193,7 +193,7 @@ class LockstepControls(ClusterControls):
                 if self.group.reserves(packet, segment):
                     return False
                 self.split()
-        return super().can_take(packet, segment)
+        return super().can_take(packet, segment, now)
 
     def _taker(self, packet: Packet) -> LockstepGroup | None:
         """Return the group if its runs take the segments of a packet; otherwise None.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from macaw.emu.faults import Fault
+from macaw.emu.pe.cluster import has_ended
 from macaw.emu.pe.cluster_controls import ClusterControls
 from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.context import RowContext
@@ -26,7 +27,7 @@ from macaw.emu.pe.sequence import (
     decode_word,
     takes_weights,
 )
-from macaw.emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Packet, Run
+from macaw.emu.pe.state import BUSY, MAC, SFU, WAITING, Packet, Run
 from macaw.emu.waits import NEVER
 from macaw.isa.pe import BLOCKS
 
@@ -100,7 +101,7 @@ def _starts_macs(context: RowContext, cluster: int, run: Run, now: int) -> bool:
     if run["iterations"] == 1 and sum(op["unit"] == MAC for op in ops) < _FEWEST_MACS:
         return False
     weights = [op for op in ops if takes_weights(op)]
-    if not weights or not all(_ends(op, now) for op in weights):
+    if not weights or not all(has_ended(op, now) for op in weights):
         return False
     started_ops = [op for op in ops if op["unit"] in (MAC, SFU) and op["state"] != WAITING]
     if started_ops or not {op["name"] for op in ops} <= STEPS:
@@ -109,7 +110,7 @@ def _starts_macs(context: RowContext, cluster: int, run: Run, now: int) -> bool:
     macs = [decode_word(words[op["place"]]) for op in ops if op["unit"] == MAC]
     if len({mac.values["balance"] for mac in macs}) > 1:
         return False
-    segments = [part for op in ops if not _ends(op, now) for part in op["segments"]]
+    segments = [part for op in ops if not has_ended(op, now) for part in op["segments"]]
     segments += range(run["taken"], len(run["segments"]))
     types = (run["segments"][part]["type"] for part in segments)
     return all(kind in (ACTIVATIONS_SEGMENT, PSUMS) for kind in types)
@@ -148,11 +149,6 @@ def needs_bus(run: Run) -> bool:
         return False  # the run has no steps, and ends at once
     first = run["ops"][0]
     return bool(first["segments"]) and first["first"] == NEVER
-
-
-def _ends(op: Op, now: int) -> bool:
-    """Return whether a step ended before cycle `now`, even if it is not yet marked as done."""
-    return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)
 
 
 def _runs_match(run: Run, other: Run) -> bool:

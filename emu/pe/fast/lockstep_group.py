@@ -175,10 +175,7 @@ class LockstepGroup:
             for other in self._earlier(step):
                 shares = self.conflicts.shares(op, other.op)
                 if shares is False and op["unit"] == LOADER and other.op["segments"]:
-                    # The loader is free after the last beat, one cycle before the ld ends. (An
-                    # ld_queue that ends during that ld would free it, too.)
-                    if self._follows_queue(other):
-                        raise Unplannable
+                    # The loader is free after the last beat, one cycle before the ld ends.
                     if other.op["last"] == NEVER:
                         return False
                     bounds.append(other.op["last"] + 1)
@@ -204,11 +201,6 @@ class LockstepGroup:
         elif op["last"] < NEVER:
             self._end_ld(step)
         return True
-
-    def _follows_queue(self, step: LockstepStep) -> bool:
-        """Return whether an earlier step of this iteration loads sums from the output queue."""
-        earlier = self.steps[: self.steps.index(step)] if step in self.steps else ()
-        return any(other.op["name"] == "ld_queue" for other in earlier)
 
     def _end(self, step: LockstepStep, end: Ints) -> None:
         step.end = end
@@ -475,6 +467,7 @@ class LockstepGroup:
         run["iteration"], run["taken"] = self.run["iteration"], self.run["taken"]
         run["ahead"] = None if self.run["ahead"] is None else self.run["ahead"].copy()
         run["issue_at"][0], run["held"] = int(self.issue[place]), run["has_weights"]
+        run["receives"] = False
         if self.long_pipeline:
             for at, end in self.ends.items():
                 run["written_back"][at] = int(timing.write_back(end[place]))
