@@ -22,8 +22,9 @@ from macaw.isa.pe import (
     THEN,
     strided,
 )
-from tests.emu.pe_builder import Unit, instruction, record, scales
-from tests.emu.pe_untimed import BLOCKS, Exe, Model, Program, Refused, single
+from tests.emu.pe_builder import SegmentBytes, Unit, instruction, record, scales, sequence
+from tests.emu.pe_timed_steps import Config, Data, Work
+from tests.emu.pe_untimed import BLOCKS, Exe, Model, One, Program, Refused, single
 
 CLUSTERS, PES, INPUTS, OUTPUTS, WEIGHTS = 2, 3, 256, 64, 130
 BLOCK = INPUTS // BLOCKS
@@ -39,8 +40,10 @@ Operand = tuple[str, Any]  # type of a segment, and its values or where they are
 class Generator:
     """Makes a random list for the engine and for the untimed model."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, config: dict[str, Any] | None = None) -> None:
+        """`config` has settings of the device besides the random ones."""
         self.random = random.Random(seed)
+        self.packets: list[Config | Work] = []
         pick = self.random.choice
         self.unit = Unit(
             {
@@ -55,6 +58,7 @@ class Generator:
                 "dist.bus_bytes": pick([3, 64, 128]),
                 "sfu.rate": pick([1, 4]),
                 "sfu.latency": pick([1, 3]),
+                **(config or {}),
             },
             data_at=0x4000,
         )
@@ -70,14 +74,13 @@ class Generator:
         """Fill the whole input buffer and most of the output queue, so that few lists fault."""
         lines = ("ld activations base=0", "ld psums base=0", "ld psums base=5", "ld psums base=9")
         self.sequences[31] = Program(lines, {}, buffer=31)
-        self.unit.config_packet(31, *lines)
+        self._config(self.sequences[31], None)
         operands = [
             self._activations(CLUSTERS, INPUTS),
             *(self._psums(CLUSTERS, 4) for _ in range(3)),
         ]
         exe = self._exe(31, tuple(range(CLUSTERS)), operands, 0, 0, 0)
-        self.model.run(exe)
-        self._add(31, exe)
+        self._add(31, exe, self.model.run(exe))
 
     def _weights(self, clusters: int) -> Any:
         def entry() -> tuple[int, int]:
@@ -155,14 +158,25 @@ class Generator:
             header["activation"] = ACTIVATIONS.index("table")
         self.sequences[ib] = Program(tuple(lines), header, steps, ib, strides, scale, table)
         self.model.configure(ib)
-        given = [(*at, *step) for at, step in steps.items()]
-        apart = [(*at, *stride) for at, stride in strides.items()]
         data = [scales(scale)] * bool(scale) + [self.unit.table(table)] * bool(table)
         self.random.shuffle(data)
         types = {"requantise": 1} if scale else pick([None, {}])
-        self.unit.config_packet(
-            ib, *lines, steps=given, strides=apart, types=types, data=data, **header
+        self._config(self.sequences[ib], types, data)
+
+    def _config(
+        self, program: Program, types: dict[str, int] | None, data: Sequence[SegmentBytes] = ()
+    ) -> None:
+        """Add the config packet of a program."""
+        made = sequence(
+            *program.lines,
+            steps=[(*at, *step) for at, step in program.steps.items()],
+            strides=[(*at, *stride) for at, stride in program.strides.items()],
+            types=types,
+            words=None,
+            **program.header,
         )
+        self.unit.config_bytes(program.buffer, made, data=data)
+        self.packets.append(Config(program, [len(made), *(len(item[2]) for item in data)]))
 
     def _scales(self) -> list[float]:
         """A scale for each PE of the row, or an empty list."""
@@ -263,11 +277,11 @@ class Generator:
         )
         after = self.model.copy()
         try:
-            after.run(exe)
+            executions = after.run(exe)
         except (Refused, IndexError):
             return
         self.model = after
-        self._add(ib, exe)
+        self._add(ib, exe, executions)
 
     def _exe(
         self,
@@ -290,13 +304,14 @@ class Generator:
             count=self.random.choice([0, 1, 1, 2]),
         )
 
-    def _add(self, ib: int, exe: Exe) -> None:
+    def _add(self, ib: int, exe: Exe, executions: Sequence[One]) -> None:
         """Add the packet of an exe that the model has executed."""
-        segments, fixed = [], {}
+        segments, fixed, described = [], {}, []
         for number, (kind, operand) in enumerate(exe.operands):
             if isinstance(operand, tuple):
                 segments.append((kind, "broadcast", bytes(operand[1])))
                 fixed[number] = operand[0]
+                described.append(Data(kind, operand[0], operand[1], elements=operand[1]))
                 continue
             assert isinstance(operand, list)
             slices = [part for cluster in operand for part in cluster]
@@ -306,15 +321,25 @@ class Generator:
             else:
                 data = np.array(slices, "int32" if kind == "psums" else "int8").tobytes()
             segments.append((kind, "sliced", data))
+            described.append(described_data(kind, operand, len(data), number in exe_dense(exe)))
+        self.packets.append(
+            Work(
+                exe,
+                described,
+                [x.hits for x in executions],
+                [x.readers for x in executions],
+                [x.writers for x in executions],
+            )
+        )
         out = {"offset": exe.offset, "stride": exe.stride, "step": exe.step, "count": exe.count}
         out["element"] = ELEMENTS.index("int64")
         at = len(self.unit.packets) + 8
         mask = sum(1 << c for c in exe.clusters)
         self.unit.exe(ib, *segments, out=out, shift=exe.shift, last=exe.last, clusters=mask)
         for number, offset in fixed.items():
-            described = codec.unpack(SEGMENT, bytes(self.unit.packets), at + SEGMENT.size * number)
-            assert SEGMENT_TYPES[described["type"]] == "activations"
-            assert MODES[described["mode"]] == "broadcast"
+            segment = codec.unpack(SEGMENT, bytes(self.unit.packets), at + SEGMENT.size * number)
+            assert SEGMENT_TYPES[segment["type"]] == "activations"
+            assert MODES[segment["mode"]] == "broadcast"
             place = at + SEGMENT.size * number + SEGMENT.offsets["offset"]
             self.unit.packets[place : place + 4] = offset.to_bytes(4, "little")
 
@@ -331,11 +356,24 @@ def exe_dense(exe: Exe) -> set[int]:
     return found
 
 
-def random_packet_list(seed: int) -> Generator:
-    made = Generator(seed)
+def described_data(kind: str, operand: Any, size: int, dense: bool) -> Data:
+    """The segment of `size` bytes with an operand of an exe, for the model of time."""
+    entries = [[len(part) for part in cluster] for cluster in operand]
+    greatest = [-1] * len(operand)
+    if kind == "weights" and not dense:
+        indices = [[x[0] for part in cluster for x in part] for cluster in operand]
+        greatest = [max(numbers, default=-1) for numbers in indices]
+    return Data(kind, 0, size, entries, greatest, dense, len(operand[0][0]))
+
+
+def random_packet_list(
+    seed: int, config: dict[str, Any] | None = None, most: int = 16
+) -> Generator:
+    """A random list; it has fewer than `most` packets after its first configs."""
+    made = Generator(seed, config)
     for _ in range(made.random.randrange(2, 7)):
         made.sequence()
-    for _ in range(made.random.randrange(3, 16)):
+    for _ in range(made.random.randrange(3, most)):
         made.exe() if made.random.random() < 0.85 else made.sequence()
     return made
 

@@ -128,14 +128,24 @@ class Model:
         for cluster in range(self.clusters):
             self.scalars[cluster, buffer] = {}
 
-    def run(self, exe: Exe) -> None:
-        """Execute an exe; raise `Refused` if it would fault (the model cannot be used afterwards)."""
-        for cluster in exe.clusters:
-            One(self, cluster, exe).run()
+    def run(self, exe: Exe) -> list[One]:
+        """Execute an exe, and return its executions in the clusters.
+
+        Raises `Refused` if it would fault (the model cannot be used afterwards).
+        """
+        executions = [One(self, cluster, exe) for cluster in exe.clusters]
+        for execution in executions:
+            execution.run()
+        return executions
 
 
 class One:
-    """Executes an exe in one cluster."""
+    """Executes an exe in one cluster.
+
+    `hits` has the macs in their order: for each PE, a flag for each weight entry, whether its
+    activation is not zero. `readers` has the number of PEs with results for each decoupled special
+    function, `writers` the number of PEs that write in each store.
+    """
 
     def __init__(self, model: Model, cluster: int, exe: Exe) -> None:
         self.m, self.c, self.exe = model, cluster, exe
@@ -145,6 +155,9 @@ class One:
         self.queue: list[list[Entry]] = [[] for _ in self.pes]
         self.loaded = False  # weights of this run are in the queue
         self.stored = 0
+        self.hits: list[list[list[bool]]] = []
+        self.readers: list[int] = []
+        self.writers: list[int] = []
         self.kept = not exe.shift and not exe.last
         self.raw = bool(exe.shift and not exe.last)
         self.streams = bool(exe.shift and exe.last)
@@ -264,6 +277,7 @@ class One:
     def store(self, place: Place) -> None:
         m, exe = self.m, self.exe
         members = self.members(place, exe.count) if exe.count else []
+        self.writers.append(len(members))
         for k in members:
             for x in range(exe.count):
                 at = exe.offset + (self.c * m.pes + k) * exe.stride + (self.stored + x) * exe.step
@@ -381,6 +395,7 @@ class One:
         m = self.m
         if not self.loaded:
             raise Refused
+        self.hits.append([])
         for k in self.pes:
             held, entries, base = m.input[self.c, k], self.queue[k], bases.of(k)
             if program.of("state") == 2:
@@ -388,6 +403,7 @@ class One:
                 if len(entries) < window:
                     raise Refused
                 entries = [(x, value) for x, (_, value) in enumerate(entries[:window])]
+            self.hits[-1].append([bool(held[base + x]) for x, _ in entries if base + x < m.inputs])
             for index, value in entries:
                 if None in held[base : base + index + 1] or base + index >= m.inputs:
                     raise Refused
@@ -417,6 +433,7 @@ class One:
     def special(self, program: Program, name: str, source: Place, place: Place) -> None:
         count = max(self.exe.count, 1)
         members = self.members(source, count)
+        self.readers.append(len(members))
         rows = [(self.m.output[self.c, k], source.of(k)) for k in members]
         values = [row[at : at + count] for row, at in rows]
         self.finish(program, name, members, values, place)
