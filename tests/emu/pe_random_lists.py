@@ -16,9 +16,6 @@ from macaw.isa.pe import (
     CORE,
     ELEMENTS,
     INSTRUCTION_BITS,
-    MODES,
-    SEGMENT,
-    SEGMENT_TYPES,
     THEN,
     strided,
 )
@@ -175,8 +172,17 @@ class Generator:
             words=None,
             **program.header,
         )
-        self.unit.config_bytes(program.buffer, made, data=data)
-        self.packets.append(Config(program, [len(made), *(len(item[2]) for item in data)]))
+        segments = [("sequence", "broadcast", made), *data]
+        places = [self._place(item) for _, _, item in segments]
+        words = [
+            (kind, mode, place) for (kind, mode, _), place in zip(segments, places, strict=True)
+        ]
+        self.unit.packet(codec.encode(CORE.by_mnemonic["config"], {"ib": program.buffer}), words)
+        self.packets.append(Config(program, [(place.start, len(place)) for place in places]))
+
+    def _place(self, data: bytes) -> range:
+        """Place bytes in the unit; return their offsets."""
+        return range(self.unit.put(data), self.unit.put(b"", 1))
 
     def _scales(self) -> list[float]:
         """A scale for each PE of the row, or an empty list."""
@@ -306,11 +312,10 @@ class Generator:
 
     def _add(self, ib: int, exe: Exe, executions: Sequence[One]) -> None:
         """Add the packet of an exe that the model has executed."""
-        segments, fixed, described = [], {}, []
+        segments, described = list[tuple[str, str, range]](), []
         for number, (kind, operand) in enumerate(exe.operands):
             if isinstance(operand, tuple):
-                segments.append((kind, "broadcast", bytes(operand[1])))
-                fixed[number] = operand[0]
+                segments.append((kind, "broadcast", range(operand[0], sum(operand))))
                 described.append(Data(kind, operand[0], operand[1], elements=operand[1]))
                 continue
             assert isinstance(operand, list)
@@ -320,8 +325,9 @@ class Generator:
                 data = b"".join(record([x[0] for x in s], [x[1] for x in s], "int8") for s in pairs)
             else:
                 data = np.array(slices, "int32" if kind == "psums" else "int8").tobytes()
-            segments.append((kind, "sliced", data))
-            described.append(described_data(kind, operand, len(data), number in exe_dense(exe)))
+            place = self._place(data)
+            segments.append((kind, "sliced", place))
+            described.append(described_data(kind, operand, place, number in exe_dense(exe)))
         self.packets.append(
             Work(
                 exe,
@@ -333,15 +339,8 @@ class Generator:
         )
         out = {"offset": exe.offset, "stride": exe.stride, "step": exe.step, "count": exe.count}
         out["element"] = ELEMENTS.index("int64")
-        at = len(self.unit.packets) + 8
         mask = sum(1 << c for c in exe.clusters)
         self.unit.exe(ib, *segments, out=out, shift=exe.shift, last=exe.last, clusters=mask)
-        for number, offset in fixed.items():
-            segment = codec.unpack(SEGMENT, bytes(self.unit.packets), at + SEGMENT.size * number)
-            assert SEGMENT_TYPES[segment["type"]] == "activations"
-            assert MODES[segment["mode"]] == "broadcast"
-            place = at + SEGMENT.size * number + SEGMENT.offsets["offset"]
-            self.unit.packets[place : place + 4] = offset.to_bytes(4, "little")
 
 
 def exe_dense(exe: Exe) -> set[int]:
@@ -356,14 +355,14 @@ def exe_dense(exe: Exe) -> set[int]:
     return found
 
 
-def described_data(kind: str, operand: Any, size: int, dense: bool) -> Data:
-    """The segment of `size` bytes with an operand of an exe, for the model of time."""
+def described_data(kind: str, operand: Any, place: range, dense: bool) -> Data:
+    """The segment with an operand of an exe, for the model of time; `place` has its offsets."""
     entries = [[len(part) for part in cluster] for cluster in operand]
     greatest = [-1] * len(operand)
     if kind == "weights" and not dense:
         indices = [[x[0] for part in cluster for x in part] for cluster in operand]
         greatest = [max(numbers, default=-1) for numbers in indices]
-    return Data(kind, 0, size, entries, greatest, dense, len(operand[0][0]))
+    return Data(kind, place.start, len(place), entries, greatest, dense, len(operand[0][0]))
 
 
 def random_packet_list(

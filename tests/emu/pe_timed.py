@@ -1,6 +1,6 @@
 """A model of the time of packet lists, written from the rules of docs/timing-pe.md.
 
-The model is plain Python, and goes from cycle to cycle. It knows no values, and no banks of memory.
+The model is plain Python, and goes from cycle to cycle. It knows no values.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class Packet:
 
     row: Config | Work
     order: int
+    offset: Sequence[int]
     length: Sequence[int]
     opened: bool = False
     commanded: bool = False
@@ -63,6 +64,35 @@ class Parser:
     stored: int = 0
 
 
+class Banks:
+    """The banks of a half of an on-chip unit, with the bus and the return bus as requesters."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.count, self.width = sizes.banks, sizes.bank_width
+        self.pieces: dict[str, deque[set[int]]] = {}  # banks for each cycle, by requester
+        self.granted = {"bus": -1, "return": -1}  # the cycle of the last grant
+
+    def words(self, first: int, length: int) -> range:
+        return range(first // self.width, (first + length - 1) // self.width + 1)
+
+    def request(self, requester: str, words: Sequence[int]) -> None:
+        """Request words; a word that needs a bank of an earlier word waits for the next cycle."""
+        pieces = deque([dict[int, int]()])
+        for word in words:
+            if pieces[-1].setdefault(word % self.count, word) != word:
+                pieces.append({word % self.count: word})
+        self.pieces[requester] = deque(set(piece) for piece in pieces)
+
+    def arbitrate(self, time: int) -> None:
+        """Grant requests in a device cycle: first the one that waited longest for its last grant."""
+        busy = set[int]()
+        for requester in sorted(self.pieces, key=lambda name: (self.granted[name], name)):
+            if busy.isdisjoint(self.pieces[requester][0]):
+                busy |= self.pieces[requester].popleft()
+                self.granted[requester] = time
+        self.pieces = {name: pieces for name, pieces in self.pieces.items() if pieces}
+
+
 class TimedRow:
     """A row that executes a list of packets. `starts` has (cycle, unit) for each cluster."""
 
@@ -72,6 +102,7 @@ class TimedRow:
         self.packet: Packet | None = None
         self.beat: list[tuple[int, int]] = []  # segment and bytes of the beat on the bus
         self.parser: Parser | None = None
+        self.banks = Banks(sizes)
         self.returning: Cluster | None = None
         self.turn = 0
         self.bus_beats = self.return_beats = 0
@@ -94,14 +125,18 @@ class TimedRow:
         runs = any(cluster.runs for cluster in self.clusters)
         busy = bool(runs or self.packet or self.waiting or self.parser)
         self.parse()
+        for time in range(now * self.sizes.divider, (now + 1) * self.sizes.divider):
+            self.banks.arbitrate(time)
         return busy
 
     # The bus
 
     def deliver(self, now: int) -> None:
-        """Let the beat of the previous cycle arrive."""
+        """Let the beat on the bus arrive, if the banks have served it."""
         packet, beat = self.packet, self.beat
-        if packet is None or not (beat or (packet.opened and not packet.commanded)):
+        if packet is None or "bus" in self.banks.pieces:
+            return
+        if not beat and (packet.commanded or not packet.opened):
             return
         self.beat, self.bus_beats = [], self.bus_beats + 1
         if not packet.commanded:
@@ -161,14 +196,18 @@ class TimedRow:
 
     def send(self, now: int) -> None:
         """Put the next beat on the bus, if there is one and the clusters can take it."""
+        if self.beat:
+            return
         if self.packet is None:
             if not self.waiting:
                 return
             order, row = self.waiting.popleft()
             if isinstance(row, Config):
-                self.packet = Packet(row, order, row.lengths)
+                places = row.segments
             else:
-                self.packet = Packet(row, order, [data.length for data in row.segments])
+                places = [(data.offset, data.length) for data in row.segments]
+            offsets, lengths = [place[0] for place in places], [place[1] for place in places]
+            self.packet = Packet(row, order, offsets, lengths)
         packet = self.packet
         if not packet.opened:
             if not self.is_free(packet.row):
@@ -176,7 +215,7 @@ class TimedRow:
             self.open(packet)
             packet.opened = True
         room = self.sizes.width - (not packet.commanded)
-        segment, sent = packet.segment, packet.sent
+        segment, sent, words = packet.segment, packet.sent, list[int]()
         while room and segment < len(packet.length):
             if not sent and not self.can_send(packet, segment, now):
                 break
@@ -185,9 +224,12 @@ class TimedRow:
                 for c in packet.row.exe.clusters:
                     self.clusters[c].receiver = self.run_of(self.clusters[c], packet)
             self.beat.append((segment, length))
+            words += self.banks.words(packet.offset[segment] + sent, length)
             room, sent = room - length, sent + length
             if sent == packet.length[segment]:
                 segment, sent = segment + 1, 0
+        if words:
+            self.banks.request("bus", words)
 
     def is_free(self, row: Config | Work) -> bool:
         """Whether the instruction buffers (for a config also the parser) are free everywhere."""
@@ -203,7 +245,7 @@ class TimedRow:
     def open(self, packet: Packet) -> None:
         row = packet.row
         if isinstance(row, Config):
-            self.parser = Parser(row.program, row.lengths[0], len(row.lengths) - 1)
+            self.parser = Parser(row.program, packet.length[0], len(packet.length) - 1)
             return
         for rank, c in enumerate(row.exe.clusters):
             run = Run(row, packet.order, c, rank, [0] * self.sizes.pes)
@@ -293,7 +335,9 @@ class TimedRow:
     # The return bus
 
     def write(self, now: int) -> None:
-        """End the beat of the return bus in the previous cycle."""
+        """End the beat on the return bus, if the banks have served it."""
+        if "return" in self.banks.pieces:
+            return
         cluster, self.returning = self.returning, None
         if cluster is None:
             return
@@ -301,7 +345,7 @@ class TimedRow:
         self.turn = (self.clusters.index(cluster) + 1) % len(self.clusters)
         step = self.storing(cluster)
         assert step is not None
-        step.beats -= 1
+        step.beats.pop(0)
         if not step.beats:
             step.end = now - 1
 
@@ -310,11 +354,15 @@ class TimedRow:
         return next((s for s in steps if s.unit == "st" and s.start is not None and s.beats), None)
 
     def choose(self) -> None:
-        """Choose the cluster of this cycle's beat on the return bus."""
+        """Choose the cluster of the next beat on the return bus."""
+        if self.returning is not None:
+            return
         for number in range(len(self.clusters)):
             cluster = self.clusters[(self.turn + number) % len(self.clusters)]
-            if self.storing(cluster) is not None:
+            step = self.storing(cluster)
+            if step is not None:
                 self.returning = cluster
+                self.banks.request("return", step.beats[0])
                 return
 
     # The parser
@@ -458,13 +506,25 @@ class TimedRow:
         if step.segments:
             step.end = None if step.last_beat is None else max(step.last_beat + 1, now)
         elif step.unit == "st":
-            size = run.work.exe.count * 8 * run.work.writers[run.rank][step.number]
-            step.beats = -(-size // self.sizes.width)
+            step.beats = self.store_beats(run, step)
+            run.stored += run.work.exe.count
             step.end = None if step.beats else now
         elif step.unit == "mac":
             step.end = now + self.mac(run, step) - 1
         else:
             step.end = now + step.cycles - 1
+
+    def store_beats(self, run: Run, step: Step) -> list[list[int]]:
+        """The words of each beat of a store, ordered by address; an element has 8 bytes."""
+        exe = run.work.exe
+        places = sorted(
+            exe.offset + (run.cluster * self.sizes.pes + k) * exe.stride + number * exe.step
+            for k in run.work.writers[run.rank][step.number]
+            for number in range(run.stored, run.stored + exe.count)
+        )
+        every = [(place + byte) // self.sizes.bank_width for place in places for byte in range(8)]
+        width = self.sizes.width
+        return [every[at : at + width] for at in range(0, len(every), width)]
 
     def mac(self, run: Run, step: Step) -> int:
         """The cycles of a mac."""

@@ -39,11 +39,11 @@ class Data:
 class Config:
     """A packet that stores a sequence in an instruction buffer of all clusters.
 
-    `lengths` are the bytes of its segments: the sequence, and perhaps scales and a table.
+    `segments` has place and length of the sequence, and perhaps of scales and a table.
     """
 
     program: Program
-    lengths: Sequence[int]
+    segments: Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,19 @@ class Work:
 
     `hits` has the macs of each of its clusters in their order: for each PE, a flag for each weight
     entry, whether its activation is not zero. `readers` has the number of PEs with results for each
-    decoupled special function of a cluster, `writers` the number of PEs that write in each store.
+    decoupled special function of a cluster, `writers` the PEs that write in each store.
     """
 
     exe: Exe
     segments: Sequence[Data]
     hits: Sequence[Sequence[Sequence[Sequence[bool]]]]
     readers: Sequence[Sequence[int]]
-    writers: Sequence[Sequence[int]]
+    writers: Sequence[Sequence[Sequence[int]]]
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of a row; `first` is the cycle of the first beat of a list."""
+    """The sizes of a row. `first` is the cycle of the first beat of a list, in the row's cycles."""
 
     clusters: int
     pes: int
@@ -79,6 +79,9 @@ class Sizes:
     rate: int
     latency: int
     first: int
+    divider: int
+    banks: int
+    bank_width: int
 
 
 @dataclass(eq=False)
@@ -102,7 +105,7 @@ class Step:
     end: int | None = None
     first_beat: int | None = None
     last_beat: int | None = None
-    beats: int = 0  # that a store has left to write
+    beats: list[list[int]] = field(default_factory=list)  # words that a store has left to write
 
     def ended(self, now: int) -> bool:
         return self.end is not None and self.end < now
@@ -135,6 +138,7 @@ class Run:
     macs: int = 0
     functions: int = 0
     stores: int = 0
+    stored: int = 0  # elements of each PE
 
     @property
     def program(self) -> Program:

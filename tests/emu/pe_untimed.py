@@ -144,7 +144,7 @@ class One:
 
     `hits` has the macs in their order: for each PE, a flag for each weight entry, whether its
     activation is not zero. `readers` has the number of PEs with results for each decoupled special
-    function, `writers` the number of PEs that write in each store.
+    function, `writers` the numbers of the PEs that write in each store.
     """
 
     def __init__(self, model: Model, cluster: int, exe: Exe) -> None:
@@ -157,7 +157,7 @@ class One:
         self.stored = 0
         self.hits: list[list[list[bool]]] = []
         self.readers: list[int] = []
-        self.writers: list[int] = []
+        self.writers: list[list[int]] = []
         self.kept = not exe.shift and not exe.last
         self.raw = bool(exe.shift and not exe.last)
         self.streams = bool(exe.shift and exe.last)
@@ -277,7 +277,7 @@ class One:
     def store(self, place: Place) -> None:
         m, exe = self.m, self.exe
         members = self.members(place, exe.count) if exe.count else []
-        self.writers.append(len(members))
+        self.writers.append(members)
         for k in members:
             for x in range(exe.count):
                 at = exe.offset + (self.c * m.pes + k) * exe.stride + (self.stored + x) * exe.step

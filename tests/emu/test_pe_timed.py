@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.emu.pe_builder import Unit
@@ -17,12 +18,15 @@ from tests.emu.pe_timed_steps import Sizes
 
 pytestmark = pytest.mark.once
 
-# A bank for each word of the half: no beat needs a bank twice.
-BANKS = {"mem.unit_half_bytes": 65536, "mem.banks": 1024, "mem.bank_width": 64}
 
-
-def sizes_of(config: Any) -> Sizes:
-    return Sizes(
+def row_and_unit(seed: int) -> tuple[TimedRow, Unit]:
+    """The model of a row with a random list, and the unit with the same list."""
+    pick = random.Random(seed).choice
+    banks = {"mem.banks": pick([1, 2, 16]), "mem.bank_width": pick([4, 8, 64])}
+    made = random_packet_list(seed, banks, most=50)
+    config: Any = made.unit.configuration
+    latency = max(config["dist.dispatch_latency"], config["mem.onchip_latency"])
+    sizes = Sizes(
         CLUSTERS,
         PES,
         INPUTS,
@@ -35,31 +39,28 @@ def sizes_of(config: Any) -> Sizes:
         config["pe.balance_threshold"],
         config["sfu.rate"],
         config["sfu.latency"],
-        -(
-            -max(config["dist.dispatch_latency"], config["mem.onchip_latency"])
-            // config["pe.divider"]
-        ),
+        -(-latency // config["pe.divider"]),
+        config["pe.divider"],
+        config["mem.banks"],
+        config["mem.bank_width"],
     )
+    return TimedRow(sizes, made.packets), made.unit
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32 - 1))
 def test_random_lists_take_the_cycles_of_the_model(seed: int) -> None:
-    made = random_packet_list(seed, BANKS, most=50)
-    config = made.unit.configuration
-    timed = TimedRow(sizes_of(config), made.packets)
+    timed, unit = row_and_unit(seed)
     cycles = timed.run()
-    machine = made.unit.machine()
+    machine = unit.machine()
     machine.run()
     counters = machine.device.counters()["pe[0]"]
-    # A read and a write of one bank in one cycle: the model knows no banks.
-    assume(not counters["reads_blocked"] and not counters["writes_blocked"])
     assert counters["cycles"] == cycles
     assert counters["bus_beats"] == timed.bus_beats
     assert counters["return_beats"] == timed.return_beats
-    divider = int(config["pe.divider"])
     for cluster in timed.clusters:
-        starts = instruction_starts(made.unit.machine(), cluster.number)
+        starts = instruction_starts(unit.machine(), cluster.number)
+        divider = timed.sizes.divider
         assert [(cycle * divider, name) for cycle, name in cluster.started] == starts
 
 
