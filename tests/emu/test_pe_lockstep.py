@@ -95,6 +95,30 @@ def test_pes_that_have_loaded_other_places_form_no_group(stride: int) -> None:
     assert stop.reason == ("fault" if stride else "exit")  # PE 0 alone has something at the base
 
 
+@pytest.mark.parametrize("inner", [1, 12])
+def test_raw_sums_of_chained_functions(inner: int) -> None:
+    """Raw sums come from the accumulators that mac names, not from what src names."""
+    config = {"pe.clusters": 2, "pe.pes": 3, "pe.input_buffer": 256, "pe.output_queue": 256}
+    unit = Unit(config, data_at=0x800)
+    unit.config_packet(HOLD, "ld activations base=0")
+    macs = [f"mac base={base} acc={base % 2 + 2} sfu" for base in range(4)]
+    lines = ["ld weights", *macs, "spu activation src=9 dst=0", "spu activation src=9 dst=1"]
+    steps = [(len(lines) - 2, 1, 1, 0), (len(lines) - 1, 1, 1, 0)] if inner > 1 else []
+    flags = {"pipeline": 4, "inner": inner, "activation": 1}
+    unit.config_packet(PRODUCT, *lines, steps=steps, state=RQ, **flags)
+    unit.exe(HOLD, unit.dense(np.arange(1, 65)))
+    weights = np.arange(1, 97).reshape(6, 16)
+    unit.exe(PRODUCT, unit.weights(weights), shift=1)
+    fast, _ = interrupted(unit, [])
+    assert isinstance(fast.row, FastRow)
+    assert (fast.row.controls.groups, fast.row.controls.splits) == (1, 0)
+    x = np.arange(1, 65)
+    sums = [weights @ x[base * 16 :][:16] for base in range(4)]
+    found = fast.row.state.output
+    for block, wanted in enumerate([sums[0] + sums[2], sums[1] + sums[3]]):
+        np.testing.assert_array_equal(found[..., block * 16].reshape(6), wanted)
+
+
 LOOKS = st.lists(
     st.tuples(
         st.sampled_from(["state", "state", "counters", "place", "step", "listen"]),

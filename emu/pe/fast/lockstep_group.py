@@ -38,6 +38,7 @@ from macaw.emu.pe.fast.lockstep_steps import (
     cycle_after,
     ended_steps,
     follows,
+    only_accumulator,
     op_of,
 )
 from macaw.emu.pe.fast.mac_plan import Unplannable
@@ -193,8 +194,8 @@ class LockstepGroup:
             self.sums.load_from_queue(self._operands(op)[0])
             self._end(step, timing.psums_end(step.start))
         elif op["name"] == "move":
-            source, target = op["implied"] or self._operands(op)
-            self.sums.move(source, target)
+            _, target = op["implied"] or self._operands(op)
+            self.sums.move(only_accumulator(op), target)
             self._end(step, timing.move_end(step.start, 1))
         elif op["name"] == "skip":
             self._end(step, step.start)
@@ -288,7 +289,7 @@ class LockstepGroup:
             bases = [op["base"]] if coming else self._next_bases(step)
             self.macs.multiply(bases, coming)
         end = start + self.macs.cycles(1)[0] - 1
-        self.sums.mac(self.macs.take(op["base"], op["sums"].bit_length() - 1))
+        self.sums.mac(self.macs.take(op["base"], only_accumulator(op)))
         self.macs.record(start[None], end[None])
         self._end(step, end)
 

@@ -28,7 +28,13 @@ from numpy.typing import NDArray
 from macaw.emu.pe import timing
 from macaw.emu.pe.fast.lockstep_accumulate import RepeatedSums, SumsStep
 from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
-from macaw.emu.pe.fast.lockstep_steps import STEPS, LockstepStep, StepConflicts, follows
+from macaw.emu.pe.fast.lockstep_steps import (
+    STEPS,
+    LockstepStep,
+    StepConflicts,
+    follows,
+    only_accumulator,
+)
 from macaw.emu.pe.instruction_buffers import InstructionBuffer, Pairs
 from macaw.emu.pe.state import LOADER, MAC, Op, Shape
 from macaw.isa.lazy_dataclass import dataclass
@@ -272,12 +278,12 @@ def repeated_sums(
         elif step.op["name"] == "ld" and (sums := next(values)) is not None:
             rows.append(SumsStep("ld", entry=initial[place][0], sums=sums))
         elif step.op["name"] == "mac":
-            accumulator = step.op["sums"].bit_length() - 1
+            accumulator = only_accumulator(step.op)
             rows.append(SumsStep("mac", accumulator))
             bases.append((buffer.operand(initial, place, 0, iterations).tolist(), accumulator))
         elif step.op["name"] == "move":
             targets = buffer.operand(initial, place, 1, iterations).tolist()
-            rows.append(SumsStep("move", initial[place][0], targets=targets))
+            rows.append(SumsStep("move", only_accumulator(step.op), targets=targets))
     taken = [
         macs.take(values[number], accumulator)
         for number in range(len(iterations))

@@ -91,6 +91,11 @@ class StepConflicts:
         return np.array([among[pair] for pair in reads])
 
 
+def only_accumulator(op: Op) -> int:
+    """Return the accumulator that a step uses, a mac or a move: it uses exactly one."""
+    return op["sums"].bit_length() - 1
+
+
 def cycle_after(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
     """Return the first cycle in which a step may start after a step that it may have to wait for.
 
