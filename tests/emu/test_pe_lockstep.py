@@ -104,8 +104,9 @@ def test_raw_sums_of_chained_functions(inner: int) -> None:
     macs = [f"mac base={base} acc={base % 2 + 2} sfu" for base in range(4)]
     lines = ["ld weights", *macs, "spu activation src=9 dst=0", "spu activation src=9 dst=1"]
     steps = [(len(lines) - 2, 1, 1, 0), (len(lines) - 1, 1, 1, 0)] if inner > 1 else []
-    flags = {"pipeline": 4, "inner": inner, "activation": 1}
-    unit.config_packet(PRODUCT, *lines, steps=steps, state=RQ, **flags)
+    unit.config_packet(
+        PRODUCT, *lines, steps=steps, state=RQ, pipeline=4, inner=inner, activation=1
+    )
     unit.exe(HOLD, unit.dense(np.arange(1, 65)))
     weights = np.arange(1, 97).reshape(6, 16)
     unit.exe(PRODUCT, unit.weights(weights), shift=1)
