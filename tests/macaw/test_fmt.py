@@ -122,7 +122,8 @@ def test_other_files_are_not_laid_out(
     ("data", "message"),
     [
         (b"nop\xff", "wrong.s is no text in UTF-8: byte 3 is wrong"),
-        (b"\x7fELF\0", "wrong.s is no source: it holds a zero byte"),
+        (b"nop\0", "wrong.s is no source: it holds a zero byte"),
+        (b"\x7fELF\1\1\1\xf3", "wrong.s is an ELF file, no source text"),
         (None, "cannot read wrong.s: No such file or directory"),
     ],
 )

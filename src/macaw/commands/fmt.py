@@ -114,8 +114,11 @@ def _format_file(path: str, *, check: bool, diff: bool) -> bool:
 
 def _decode(data: bytes, name: str) -> str:
     """Return the text of a source. Raises `InputError` if the bytes are not UTF-8 text."""
+    from macaw.asm import elf_format
     from macaw.isa import reading
 
+    if data.startswith(elf_format.MAGIC):
+        raise InputError(f"{name} is an ELF file, no source text")
     try:
         text = reading.decode(data)
     except UnicodeDecodeError as error:
