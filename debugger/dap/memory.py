@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.commands.code import Row, around
 from macaw.debugger.commands.line import CommandError
-from macaw.debugger.dap.arguments import MOST, address, text, whole
+from macaw.debugger.dap.arguments import MOST, address, flag, text, whole
 from macaw.debugger.dap.connection import RequestError
 from macaw.debugger.dap.threads import source_record
 from macaw.debugger.stops import SessionError
@@ -37,13 +37,18 @@ def read_memory(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any
 
 
 def write_memory(session: Session, arguments: Mapping[str, Any]) -> tuple[int, int]:
-    """Replace bytes of memory; return (address, number of bytes). Raises `RequestError`."""
+    """Replace bytes of memory; return (address, number of bytes). Raises `RequestError`.
+
+    With `allowPartial`, the bytes past the end of a memory are left out.
+    """
     place = _place(arguments)
     try:
         data = base64.b64decode(text(arguments, "data"), validate=True)
     except (binascii.Error, ValueError):
         raise RequestError("data is not base 64") from None
     try:
+        if data and flag(arguments, "allowPartial"):
+            data = data[: len(session.read_memory_part(place, len(data)))]
         if data:
             session.write_memory(place, data)
     except SessionError as error:

@@ -154,6 +154,18 @@ def test_the_console_is_the_command_language(client, write):
 # Memory and sources
 
 
+def test_a_partial_write_ends_with_the_memory(client, write):
+    client.entry(write(STORE_LOOP))
+    asked = {"memoryReference": "0x00fffffe", "data": base64.b64encode(b"abcd").decode()}
+    assert "write of 4 bytes" in refused(client, "writeMemory", **asked)
+    assert client.request("writeMemory", **asked, allowPartial=True) == {"bytesWritten": 2}
+    assert client.event("memory")["count"] == 2
+    read = client.request("readMemory", memoryReference="0x00fffffe", count=4)
+    assert base64.b64decode(read["data"]) == b"ab"
+    asked["memoryReference"] = "0xf0000000"
+    assert refused(client, "writeMemory", **asked, allowPartial=True)
+
+
 def test_memory(client, write):
     thread = client.entry(write(STORE_LOOP))
     address = client.request("evaluate", expression="&data")["memoryReference"]
