@@ -99,17 +99,21 @@ def _floats(form: FloatFormat, context: StatementContext, statement: Statement) 
 
 
 def _octa(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.octa`. A plain number may have 128 bits; the value of an expression has 64."""
+    """Carry out `.octa`."""
     for node in statement.operands:
-        text = context.line.text[node.start : node.end].replace(" ", "")
-        literal = _LITERAL.fullmatch(text)
-        if literal is None:
-            value = context.number(node)
-        else:
-            value = int(literal[2], 0) * (-1 if literal[1] else 1)
+        value = _wide_number(context, node)
         if not -(1 << 127) <= value < 1 << 128:
             raise Mistake("the number does not fit 128 bits", node)
         context.emit((value % (1 << 128)).to_bytes(16, "little"))
+
+
+def _wide_number(context: StatementContext, node: Node) -> int:
+    """Return the value of an operand. It has 64 bits, but a plain number may have more."""
+    text = context.line.text[node.start : node.end].replace(" ", "")
+    literal = _LITERAL.fullmatch(text)
+    if literal is None:
+        return context.number(node)
+    return int(literal[2], 0) * (-1 if literal[1] else 1)
 
 
 def _leb128(signed: bool, context: StatementContext, statement: Statement) -> None:
@@ -118,9 +122,7 @@ def _leb128(signed: bool, context: StatementContext, statement: Statement) -> No
     The values must be known when the line is read, because the number of bytes depends on them.
     """
     for node in statement.operands:
-        value = context.number(node)
-        if not signed:
-            value %= 1 << 64
+        value = _wide_number(context, node) if signed else context.number(node) % (1 << 64)
         data = bytearray()
         while True:
             low, value = value & 0x7F, value >> 7

@@ -183,13 +183,13 @@ def test_bounds_of_numbers(seed: int) -> None:
 def test_groups_of_seven_bits() -> None:
     edges = [
         sign * (1 << bits) + more
-        for bits in (0, 6, 7, 13, 14, 31, 62)
+        for bits in (0, 6, 7, 13, 14, 31, 62, 63, 64, 90)
         for sign in (1, -1)
         for more in (-1, 0, 1)
     ]
     _errors, data = errors_by_line("".join(f".sleb128 {value}\n" for value in edges))
     assert data == b"".join(directives.leb128(value, True) for value in edges)
-    positive = [value for value in edges if value >= 0]
+    positive = [value for value in edges if 0 <= value < 1 << 64]
     _errors, data = errors_by_line("".join(f".uleb128 {value}\n" for value in positive))
     assert data == b"".join(directives.leb128(value, False) for value in positive)
 
