@@ -14,6 +14,7 @@ from macaw.asm.syntax import Group, Indexed, Mistake, Name, Named, Node, Slice
 from macaw.isa import codec
 from macaw.isa.kinds import Immediate
 from macaw.isa.pe import DTYPES, ELEMENTS, OPERAND_DTYPES, OUT
+from macaw.isa.pe_elements import is_floating, widest_of
 from macaw.isa.typed_records import NamedTuple
 
 _OPTIONS = ("stride", "step", "count", "pes", "type")
@@ -113,6 +114,8 @@ class Results:
             "pes": writers.limit,
             "element": ELEMENTS.index(element),
         }
+        if stores and count:
+            self._check_kind(element, widest_of(places.image.state.config))
         if place.symbol is not None and count:
             self._check_extent(places, place, values, size, writers, stores)
         if stores:
@@ -145,6 +148,19 @@ class Results:
             choices = ", ".join(dict.fromkeys((*OPERAND_DTYPES.values(), *DTYPES.values())))
             raise Mistake(f"results are not written as {dtype}", self.part, f"there are {choices}")
         raise Mistake("the element type of the results is not known", self.part, "say type=")
+
+    def _check_kind(self, element: str, widest: str) -> None:
+        """Raise `Mistake` unless results and elements are both integers or both floating-point.
+
+        `element` is the type of the elements in memory, `widest` that of the array's operands.
+        """
+        if is_floating(element) != is_floating(widest):
+            kind = "floating-point numbers" if is_floating(widest) else "integers"
+            raise Mistake(
+                f"results are not written as {element}: the array adds {kind}",
+                self._options.get("type", self.part),
+                "pe.widest says which",
+            )
 
     def _warn_of_overlap(
         self,
