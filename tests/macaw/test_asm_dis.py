@@ -136,13 +136,18 @@ def test_a_header_of_a_source_for_gnu_as(macaw: Macaw, source: Source) -> None:
         ["protect", "w.npy", "-o", "-", "--order", "o.npy"],
         ["protect", "w.npy", "-o", "p.npy", "--order", "-"],
         ["test", ".", "--junit", "-"],
+        ["compile", "m.onnx", "-o", "-"],
+        ["new", "-"],
+        ["sweep", ".", "-o", "-"],
     ],
 )
 def test_outputs_that_cannot_be_standard_output(macaw: Macaw, words: list[str]) -> None:
-    """They wrote a file with the name `-`."""
+    """They wrote a file or a folder with the name `-`."""
     done = macaw(*words)
     assert done.returncode == 2
-    assert "standard output cannot be used here; ./- names a file" in " ".join(done.stderr.split())
+    assert "standard output cannot be used here; ./- is a file or folder of this name" in " ".join(
+        done.stderr.split()
+    )
 
 
 def test_a_listing_destroys_nothing(macaw: Macaw, source: Source, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from macaw.commands.data_option import data_arrays, data_option
 from macaw.commands.options import (
     FileName,
     LazyChoice,
+    OutputName,
     batch_option,
     constant_numbers,
     constants_option,
@@ -49,6 +50,7 @@ def _cores() -> Sequence[str]:
     "output",
     metavar="FOLDER",
     text="Write the program into this folder; default the name of the model.",
+    kind=OutputName(),
 )
 @device_option
 @dims_option("the model")

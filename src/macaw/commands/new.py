@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from macaw.commands.options import FileName, plain_option
+from macaw.commands.options import OutputName, plain_option
 from macaw.errors import EXIT_SUCCESS
 from macaw.samples import EXERCISES, SAMPLES
 
 
 @click.command("new", short_help="Make a folder with a small program to begin with.")
-@click.argument("name", type=FileName(), metavar="NAME")
+@click.argument("name", type=OutputName(), metavar="NAME")
 @click.option(
     "--core",
     type=click.Choice(list(SAMPLES)),

@@ -25,7 +25,8 @@ else:
 
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
-NOT_PRINTED = f"standard output cannot be used here; ./{STANDARD_OUTPUT} names a file"
+_PATH = f"./{STANDARD_OUTPUT}"
+NOT_PRINTED = f"standard output cannot be used here; {_PATH} is a file or folder of this name"
 DIGITS = 9  # of a size at most
 
 
@@ -80,7 +81,7 @@ class FileName(click.Path):
 
 
 class OutputName(FileName):
-    """The type of an option that names a file to write, and cannot print what it writes."""
+    """The type of an option that names a file or folder to write, and cannot print it instead."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return `value`, the name of a file; fail if it is `-`, the name of standard output."""

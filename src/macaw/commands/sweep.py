@@ -10,6 +10,7 @@ import click
 from macaw.commands import suggestions
 from macaw.commands.options import (
     FileName,
+    OutputName,
     descriptions,
     energy_option,
     file_option,
@@ -70,6 +71,7 @@ EXAMPLE = "--set dist.bus_bytes=16,32,64"
     "folder",
     text="Keep each finished point in this folder; a later sweep runs only what is missing.",
     metavar="FOLDER",
+    kind=OutputName(),
 )
 @click.option(
     "--metric",
