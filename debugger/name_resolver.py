@@ -144,7 +144,8 @@ class NameResolver:
             dtype, rest = self._view(steps)
             return self._array(name, symbols[name].value, dtype, (size // dtype.itemsize,), rest)
         try:
-            return self._focus_member(name, steps)
+            access, nodes = self._focus_member(name, steps)
+            return access if steps else self._without_files(name, access), nodes
         except AccessError:
             if name in self._of_focus():
                 raise
@@ -184,17 +185,18 @@ class NameResolver:
             return access, ()
         if steps or name in self._of_focus():
             access, nodes = self._focus_member(name, steps)
-            return access if steps else self._without_files(name, access), nodes
+            return access if steps else self._without_files(name, access, f"${name}"), nodes
         if name == PC:
             return self._next_address(), ()
         stopped = self.device.stopped
         exit_code = None if stopped is None else stopped.exit_code
         return variable_access(self.user_values, name, {"_exitcode": exit_code}), ()
 
-    def _without_files(self, name: str, access: Access) -> Access:
+    def _without_files(self, name: str, access: Access, shown: str = "") -> Access:
         """Return `access`, which cannot write if `name` is the name of a file of registers.
 
-        Who uses GDB writes `set $x = 1` for a variable of his own.
+        Who uses GDB writes `set $x = 1` for a variable of his own, and `set x = 1` for one of C.
+        `shown` is the name as the user has written it, by default `name`.
         """
         core = self.focus[0].core
         files = self.device.cores[core].table.files
@@ -203,7 +205,8 @@ class NameResolver:
 
         def refuse(_value: Any, *_indices: Any) -> None:
             raise AccessError(
-                f"${name} is all registers {name} of {core}, no variable; {core}.{name} can be set"
+                f"{shown or name} is all registers {name} of {core}, no variable;"
+                f" {core}.{name} can be set"
             )
 
         return replace(access, write=refuse)

@@ -370,8 +370,9 @@ def test_pc_is_the_next_instruction_of_a_core_without_a_register_pc():
 
 def test_a_variable_with_the_name_of_a_file_of_registers_sets_no_registers():
     debug = session("cp")
-    message = "$x is all registers x of cp, no variable; cp.x can be set"
-    assert errors(debug, "set $x = 1") == message
+    message = "x is all registers x of cp, no variable; cp.x can be set"
+    assert errors(debug, "set $x = 1") == f"${message}"
+    assert errors(debug, "set x = 1") == message
     assert debug.read("sp") > 1
     printed(debug, "set $x[5] = 1")
     printed(debug, "set $a0 = 2")
