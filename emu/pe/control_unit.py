@@ -138,7 +138,10 @@ class ControlUnit:
         return self.units.loading.has_room(self.cluster.number, run, op, packet, segment)
 
     def _uses_loader(self, now: int) -> bool:
-        """Return whether a run uses the loader in cycle `now`, not only until then."""
+        """Return whether the run that occupies the loader still uses it in cycle `now`.
+
+        The run may have ended its use without having freed the loader yet.
+        """
         run = self.cluster.run_of(self.cluster.units[LOADER])
         if run is None:
             return False
