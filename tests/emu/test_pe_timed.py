@@ -79,3 +79,22 @@ def test_the_loader_serves_one_buffer_while_it_loads_sums_from_the_queue() -> No
     # segment of the same buffer: ld activations starts in 16. The segment of exe 2, whose command
     # comes in 16, waits until the loader is free: beat 19, ld 20.
     assert instruction_starts(unit.machine()) == [(13, "ld"), (15, "ld"), (16, "ld"), (20, "ld")]
+
+
+@pytest.mark.parametrize("cluster", [0, 1])
+def test_clusters_see_the_ends_of_steps_in_the_same_cycle(cluster: int) -> None:
+    """The bus takes the loader if steps have just ended in all clusters, whichever acts first."""
+    unit = Unit()
+    unit.config_packet(2, "ld psums base=0")
+    unit.config_packet(1, "ld activations base=0", "ld psums base=0")
+    unit.config_packet(0, "ld activations base=0")
+    unit.exe(2, unit.psums(np.ones((8, 1), int)))
+    unit.exe(1, unit.dense([1, 2]))
+    unit.exe(0, unit.dense([3, 4]))
+    # As above, the configs have their beats in 4, 6 and 9, the first exe in 10 and 11; its ld starts
+    # in 13. The second exe has one beat, 12: ld activations starts and ends in 15. The command of
+    # the third one comes in 13. Its segment fills the same block, so it waits until 16. In this
+    # cycle, ld psums of buffer 1 could start, too, but the bus has the lower buffer: ld in 17. Its
+    # last beat is in 16, so ld psums starts in 17.
+    starts = instruction_starts(unit.machine(), cluster)
+    assert starts == [(13, "ld"), (15, "ld"), (17, "ld"), (17, "ld")]
