@@ -140,13 +140,14 @@ class ControlUnit:
     def _uses_loader(self, now: int) -> bool:
         """Return whether the run that occupies the loader still uses it in cycle `now`.
 
-        The run may have ended its use without having freed the loader yet.
+        A load that has ended frees the loader only when its control unit acts.
         """
         run = self.cluster.run_of(self.cluster.units[LOADER])
         if run is None:
             return False
-        queued = (op for op in run["ops"] if _loads_from_queue(op))
-        return run["receives"] or not all(has_ended(op, now) for op in queued)
+        return run["receives"] or any(
+            _loads_from_queue(op) and not has_ended(op, now) for op in run["ops"]
+        )
 
     def begin_segment(self, packet: Packet) -> None:
         """Occupy the loader for the run of a packet whose next segment begins on the bus."""

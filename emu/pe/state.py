@@ -295,7 +295,7 @@ class Run(TypedDict):
     reach: int  # the greatest index among its weights; -1: no weights
     has_weights: bool  # whether the run, or a buffer that it triggers, uses the weight queue
     held: bool  # whether weights of earlier iterations are in the queue
-    receives: bool  # whether the bus has begun one of its segments, but not sent all of it
+    receives: bool  # whether the bus is now sending a segment to this run
     ops: list[Op]  # its steps that are not done, and those of the present iteration
 
 

@@ -315,7 +315,7 @@ class Generator:
         segments, described = list[tuple[str, str, range]](), []
         for number, (kind, operand) in enumerate(exe.operands):
             if isinstance(operand, tuple):
-                self._place(bytes(operand[1]))  # recorded runs show what lies after them
+                self._place(bytes(operand[1]))  # keep the addresses of recorded runs
                 segments.append((kind, "broadcast", range(operand[0], sum(operand))))
                 described.append(Data(kind, operand[0], operand[1], elements=operand[1]))
                 continue
