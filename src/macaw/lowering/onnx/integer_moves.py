@@ -97,7 +97,8 @@ def _surrounded(draft: Draft, node: Node, factors: Factors) -> list[Node]:
     scale, zero = factors
     value = draft.values[node.outputs[0]]
     if not zero or _adds(node):
-        fill = draft.array(_fill(node))  # a Pad fills with it: the integer for 0
+        # The zero point is the integer with which a Pad fills; dequantised, this integer is 0.
+        fill = draft.array(_fill(node))
         number = np.zeros(1) if fill is None else fill
         kind = helper.tensor_dtype_to_np_dtype(value.element)
         zero = draft.constant(f"{node.label}_zero", number.reshape(()).astype(kind))
