@@ -185,19 +185,20 @@ class NameResolver:
             return access, ()
         if steps or name in self._of_focus():
             access, nodes = self._focus_member(name, steps)
-            return access if steps else self._without_files(name, access, f"${name}"), nodes
+            return access if steps else self._without_files(f"{FOCUSED}{name}", access), nodes
         if name == PC:
             return self._next_address(), ()
         stopped = self.device.stopped
         exit_code = None if stopped is None else stopped.exit_code
         return variable_access(self.user_values, name, {"_exitcode": exit_code}), ()
 
-    def _without_files(self, name: str, access: Access, shown: str = "") -> Access:
-        """Return `access`, which cannot write if `name` is the name of a file of registers.
+    def _without_files(self, written: str, access: Access) -> Access:
+        """Return `access`, which cannot write if a name is that of a file of registers.
 
-        Who uses GDB writes `set $x = 1` for a variable of his own, and `set x = 1` for one of C.
-        `shown` is the name as the user has written it, by default `name`.
+        `written` is the name as the user wrote it, perhaps with `$`. Who uses GDB writes `set $x =
+        1` for a variable of his own, and `set x = 1` for one of C.
         """
+        name = written.removeprefix(FOCUSED)
         core = self.focus[0].core
         files = self.device.cores[core].table.files
         if all(file.name != name or len(file.names) == 1 for file in files):
@@ -205,7 +206,7 @@ class NameResolver:
 
         def refuse(_value: Any, *_indices: Any) -> None:
             raise AccessError(
-                f"{shown or name} is all registers {name} of {core}, no variable;"
+                f"{written} is all registers {name} of {core}, no variable;"
                 f" {core}.{name} can be set"
             )
 

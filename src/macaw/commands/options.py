@@ -25,8 +25,9 @@ else:
 
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
-_PATH = f"./{STANDARD_OUTPUT}"
-NOT_PRINTED = f"standard output cannot be used here; {_PATH} is a file or folder of this name"
+NOT_PRINTED = (
+    f"standard output cannot be used here; ./{STANDARD_OUTPUT} is a file or folder of this name"
+)
 DIGITS = 9  # of a size at most
 
 
