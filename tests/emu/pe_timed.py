@@ -31,13 +31,13 @@ WAITS_FOR = {"mac": "ld", "spu": "mac", "st": "spu"}
 
 @dataclass(eq=False)
 class Cluster:
-    """The runs of a cluster, its weight queues, and the instructions that it has started."""
+    """The runs of a cluster, its weight queues, and cycle and name of each instruction's start."""
 
     number: int
     queue: list[int]
     runs: list[Run] = field(default_factory=list)
     receiver: Run | None = None  # the run to which the bus sends a segment now
-    started: list[tuple[int, str]] = field(default_factory=list)
+    starts: list[tuple[int, str]] = field(default_factory=list)
 
 
 @dataclass
@@ -94,7 +94,7 @@ class Banks:
 
 
 class TimedRow:
-    """A row that executes a list of packets. `starts` has (cycle, unit) for each cluster."""
+    """A row that executes a list of packets."""
 
     def __init__(self, sizes: Sizes, packets: Sequence[Config | Work]) -> None:
         self.sizes, self.waiting = sizes, deque(enumerate(packets))
@@ -166,7 +166,7 @@ class TimedRow:
             run, step = self.taker(cluster, packet, segment)
             if first:
                 cluster.receiver = run
-                step.first_beat = min(step.first_beat or now - 1, now - 1)
+                step.first_beat = now - 1 if step.first_beat is None else step.first_beat
             if packet.sent < packet.length[segment]:
                 continue
             cluster.receiver = None
@@ -220,7 +220,7 @@ class TimedRow:
             if not sent and not self.can_send(packet, segment, now):
                 break
             length = min(room, packet.length[segment] - sent)
-            if not sent and isinstance(packet.row, Work) and (not packet.sent or self.beat):
+            if not sent and isinstance(packet.row, Work):
                 for c in packet.row.exe.clusters:
                     self.clusters[c].receiver = self.run_of(self.clusters[c], packet)
             self.beat.append((segment, length))
@@ -502,7 +502,7 @@ class TimedRow:
 
     def start(self, cluster: Cluster, run: Run, step: Step, now: int) -> None:
         step.start, run.issue[step.streams] = now, now + 1
-        cluster.started.append((now, run.program.lines[step.place].split()[0]))
+        cluster.starts.append((now, run.program.lines[step.place].split()[0]))
         if step.segments:
             step.end = None if step.last_beat is None else max(step.last_beat + 1, now)
         elif step.unit == "st":

@@ -27,22 +27,22 @@ def row_and_unit(seed: int) -> tuple[TimedRow, Unit]:
     config: Any = made.unit.configuration
     latency = max(config["dist.dispatch_latency"], config["mem.onchip_latency"])
     sizes = Sizes(
-        CLUSTERS,
-        PES,
-        INPUTS,
-        OUTPUTS,
-        WEIGHTS,
-        config["dist.bus_bytes"],
-        config["pe.design"],
-        config["pe.load_queue_1"],
-        config["pe.load_queue_2"],
-        config["pe.balance_threshold"],
-        config["sfu.rate"],
-        config["sfu.latency"],
-        -(-latency // config["pe.divider"]),
-        config["pe.divider"],
-        config["mem.banks"],
-        config["mem.bank_width"],
+        clusters=CLUSTERS,
+        pes=PES,
+        inputs=INPUTS,
+        outputs=OUTPUTS,
+        weights=WEIGHTS,
+        width=config["dist.bus_bytes"],
+        design=config["pe.design"],
+        queue_1=config["pe.load_queue_1"],
+        queue_2=config["pe.load_queue_2"],
+        threshold=config["pe.balance_threshold"],
+        rate=config["sfu.rate"],
+        latency=config["sfu.latency"],
+        first=-(-latency // config["pe.divider"]),
+        divider=config["pe.divider"],
+        banks=config["mem.banks"],
+        bank_width=config["mem.bank_width"],
     )
     return TimedRow(sizes, made.packets), made.unit
 
@@ -61,7 +61,7 @@ def test_random_lists_take_the_cycles_of_the_model(seed: int) -> None:
     for cluster in timed.clusters:
         starts = instruction_starts(unit.machine(), cluster.number)
         divider = timed.sizes.divider
-        assert [(cycle * divider, name) for cycle, name in cluster.started] == starts
+        assert [(cycle * divider, name) for cycle, name in cluster.starts] == starts
 
 
 def test_the_loader_serves_one_buffer_while_it_loads_sums_from_the_queue() -> None:
