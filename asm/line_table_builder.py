@@ -73,7 +73,7 @@ class LineTableBuilder:
         Each copy is `size` bytes further in the area. The offsets in the source do not change.
         """
         offsets, places = self._offsets[first:], self._places[first:]
-        if not offsets:
+        if not offsets or not rounds:
             return
         self._offsets.extend(_repeated([offset + size for offset in offsets], rounds, size))
         self._places.extend(places * rounds)

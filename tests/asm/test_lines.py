@@ -58,6 +58,12 @@ def test_repetitions_in_repetitions_have_the_lines_of_their_rounds() -> None:
     assert [line.address - first for line in table] == list(range(0, 4 * len(table), 4))
 
 
+@pytest.mark.parametrize("repetition", [".rept 1", ".irp n, 7", ".irpc n, 7"])
+def test_a_repetition_of_one_round_may_end_the_program(repetition: str) -> None:
+    table = assemble(Source(f".core cp\n{repetition}\nnop\nebreak\n.endr\n", "t.s")).lines
+    assert [line.line for line in table] == [3, 4]
+
+
 def test_there_is_no_row_outside() -> None:
     table = LineTable.of([Line(".a", 0, "x.s", 1, 1)])
     for place in (1, -2):
