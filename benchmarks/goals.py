@@ -17,7 +17,7 @@ INTERPRETER, NUMPY = "interpreter", "NumPy"  # kinds of work of the calibration
 class Goal:
     """A goal for figures of a case.
 
-    `floor` names (case, row, column) of the figure below which no implementation can get.
+    `floor` names (case, row, column) of a figure that limits this one; docs/benchmarks.md says how.
     """
 
     what: str
@@ -145,7 +145,7 @@ GOALS = (
         60,
         ("80%",),
         peer="SciPy",
-        floor=("floors", "macs, cp and dma of the sparse product, 80% zero", "floor"),
+        floor=("floors", "the sparse product outside lockstep groups, 80% zero", "floor"),
         limits="the interpreter: cp, transfers of results, and a lockstep group and its stores for each tile",
     ),
     Goal(
@@ -156,7 +156,7 @@ GOALS = (
         80,
         ("90%",),
         peer="SciPy",
-        floor=("floors", "macs, cp and dma of the sparse product, 90% zero", "floor"),
+        floor=("floors", "the sparse product outside lockstep groups, 90% zero", "floor"),
         limits="the interpreter: cp, transfers of results, and a lockstep group for each tile of each row",
     ),
     Goal(

@@ -20,6 +20,7 @@ from benchmarks.figures import LOWER, Effort, Figure, count, ratio
 from benchmarks.measure import timed
 from macaw.asm.program import Program
 from macaw.emu.device import Device
+from macaw.emu.pe.fast.row import FastRow
 from macaw.isa.config import Configuration
 
 ROUNDS = 5
@@ -65,8 +66,11 @@ def measure(effort: Effort) -> Iterator[Figure]:
         slow, reference = simulated(program, found.config, x, "reference")
         assert device.cycle == reference.cycle
         assert device.counters() == reference.counters()
-        row = f"{zero:.0%}"
-        yield count(row, "MACs", sum(item.get("macs", 0) for item in device.counters().values()))
+        row, counters = f"{zero:.0%}", device.counters().values()
+        rows = [core for core in device.present if isinstance(core, FastRow)]
+        yield count(row, "MACs", sum(item.get("macs", 0) for item in counters))
+        yield count(row, "packets", sum(item.get("packets", 0) for item in counters))
+        yield count(row, "lockstep groups", sum(core.controls.groups for core in rows))
         yield count(row, "device cycles", device.cycle)
         yield Figure(row, "macaw, ms", tuple(1000 * x for x in ours), LOWER)
         yield Figure(row, "SciPy, ms", tuple(1000 * x for x in theirs))

@@ -41,7 +41,8 @@ machine, but misses it on a machine with a load of 4. A *floor* is the time that
 for work that no implementation can omit, measured in the same run, in the units of the goal. In the row *convolution
 with bias and K split*, the floor is not such a limit: it is the number of emulated cycles without the split, divided by
 that with the split. An emulator that takes the same time for each emulated cycle has this ratio; some layers have a
-greater one.
+greater one. The floors of *sparse product* with 80 and 90% zeros include work of the emulator that another emulator
+might omit ([floors](#floors)).
 """
 
 PUBLISHED = """## Published figures of other simulators
@@ -133,7 +134,8 @@ add their sums. *Split f, ratio of cycles* divides the emulated cycles without s
     "sparse": ("A product of sparse matrices", """\
 The product is 256 × 256 × 256, int8, with the given share of zeros in both operands, lowered for `large` as `macaw
 lower spmm` does; the whole run is measured. SciPy computes `csr @ csr` of the same operands (int32). All have the same
-result, and the reference engine has the same cycles and counters as the fast one.
+result, and the reference engine has the same cycles and counters as the fast one. *Packets* and *lockstep groups* are
+sums over the rows of the array: how many packets the rows read, and how many groups the fast engine formed.
 """),
     "engines": ("The engines of the PE array", """\
 The figures are microseconds for one emulated cycle of a row, and thousands of effective MACs in a second, while the row
@@ -221,6 +223,11 @@ table has it as a share of the peer's time or in the unit of the goal.
 - *Macs, cp and dma of the sparse product*: the sum of two times. The first is the time in which NumPy computes the sums
   and the numbers of cycles of all macs. The second is the time of a run of the program minus the time in which the
   emulator simulates rows of the array (control units, buses and counters).
+- *The sparse product outside lockstep groups*: the sum of two times. The first is the same as in the last line. The
+  second is the time of a run of the program minus the time in which the emulator computes lockstep groups: their
+  detection, their cycles, and their sums. What remains is cp, the dma, and the packets, buses and stores of each row,
+  with exact cycles. A faster computation of groups cannot get below this time; an emulator that simulates packets and
+  buses of several rows at once might.
 """),
     "protection": ("Weight protection", """\
 The digits network classifies 80 images on the SIMD core (`programs/digits_protected`), with permuted and with plain
@@ -304,6 +311,10 @@ END = """## Why goals are missed
 - vc: the fast engine computes a loop with few NumPy calls if the loop only loads vector registers and adds products to
   other vector registers. For other vector instructions, the translated code of a loop calls the same functions as the
   reference engine, and only the code around these calls is faster.
+- Sparse products with 80 and 90% zeros: they have twice as many tiles as the product with 50% zeros, and the emulator
+  spends about the same time on each tile of each row, however few numbers it has. Half of this time is outside the
+  lockstep groups. Only a simulation of several rows at once could save it; that would be a second implementation of
+  buses and control units.
 
 Words of the field and of Macaw: [glossary.md](glossary.md).
 """
