@@ -58,13 +58,17 @@ def worst(goal: Goal, results: Results) -> tuple[str, float] | None:
     }
     if not found or not found.keys() >= set(goal.rows):
         return None
-    if goal.calibrated:
-        speed = result.origin.speed[goal.calibrated]
-        factor = 1 / speed if goal.sense == AT_LEAST else speed
-        found = {row: value * factor for row, value in found.items()}
     pick = min if goal.sense == AT_LEAST else max
     row = pick(found, key=lambda x: found[x])
-    return row, found[row]
+    return row, _calibrated(goal, found[row], result.origin)
+
+
+def _calibrated(goal: Goal, value: float, origin: Origin) -> float:
+    """Return `value` as a machine of speed 1.0 has it if the goal is calibrated, else as it is."""
+    if not goal.calibrated:
+        return value
+    speed = origin.speed[goal.calibrated]
+    return value / speed if goal.sense == AT_LEAST else value * speed
 
 
 def _goals(results: Results, others: Mapping[str, Results]) -> str:
@@ -106,7 +110,8 @@ def _floor(goal: Goal, results: Results) -> str:
     case, row, column = goal.floor
     for figure in results[case].figures:
         if (figure.row, figure.column) == (row, column):
-            return f"{number(figure.median)} ({row})"
+            value = _calibrated(goal, figure.median, results[case].origin)
+            return f"{number(value)} ({row})"
     return ""
 
 
@@ -150,7 +155,7 @@ def _section(name: str, result: Result) -> str:
     """Return the tables of a case."""
     heading, text = texts.SECTIONS[name]
     origin = result.origin
-    facts = [origin.date, f"commit {origin.commit}"]
+    facts = [origin.date, f"commit {origin.commit}", origin.machine]
     facts += (
         [f"load average {' before and '.join(map(str, origin.load))} after"] if origin.load else []
     )

@@ -312,9 +312,9 @@ END = """## Why goals are missed
   other vector registers. For other vector instructions, the translated code of a loop calls the same functions as the
   reference engine, and only the code around these calls is faster.
 - Sparse products with 80 and 90% zeros: they have twice as many tiles as the product with 50% zeros, and the emulator
-  spends about the same time on each tile of each row, however few numbers it has. Half of this time is outside the
-  lockstep groups. Only a simulation of several rows at once could save it; that would be a second implementation of
-  buses and control units.
+  spends much of its time on each tile of each row, however few numbers it has. More than a third of this time is
+  outside the lockstep groups, and is longer than the goal. A simulation of several rows at once could save it; that
+  would be a second implementation of buses and control units.
 
 Words of the field and of Macaw: [glossary.md](glossary.md).
 """

@@ -79,6 +79,19 @@ def test_the_table_of_goals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "- machine: a processor\n- date: 2026-11-26\n- commit: 0123abcd\n" in text
 
 
+def test_a_floor_is_calibrated_as_its_goal_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    floor = ("scalar", "a floor", "rate")
+    goal = replace(RATE, rows=("one",), calibrated=NUMPY, floor=floor)
+    monkeypatch.setattr(page, "GOALS", (goal,))
+    rates = Figure("one", "rate", (11.0,), HIGHER), Figure("a floor", "rate", (12.5,), HIGHER)
+    results.write(tmp_path / "benchmarks.json", _results(*rates))
+    text = page.page(tmp_path)
+    assert "| at least 10 (calibrated) | 22 | met | 25 (a floor) |" in text
+    assert "Measured: 2026-11-26, commit 0123abcd, a processor" in text
+
+
 def test_every_goal_has_figures() -> None:
     recorded = results.read(RESULTS)
     for goal in GOALS:
