@@ -209,7 +209,6 @@ def command(
     """
     from macaw import files
     from macaw.networks.compiler import program_inputs
-    from macaw.profiling.energy_table import load_table
     from macaw.profiling.model import from_json
     from macaw.profiling.profiler import ProfileOptions, profile
     from macaw.terminal.progress_bar import ProgressBar
@@ -241,7 +240,7 @@ def command(
         item,
         causes,
         roofline,
-        None if energy is None else load_table(energy),
+        energy,
         allow,
         lines,
         not no_findings,

@@ -13,6 +13,7 @@ from macaw.arguments import (
     mapping,
     number,
     optional,
+    path,
     seed,
     sequence,
     whole,
@@ -52,9 +53,7 @@ KINDS: dict[str, Kind] = {
     "item": whole(0),
     "causes": flag,
     "roofline": flag,
-    "energy": optional(
-        instance("an EnergyTable of macaw", "macaw.profiling.energy_table:EnergyTable")
-    ),
+    "energy": optional(path),
     "allow": sequence(word, "a list of words"),
     "lines": flag,
     "findings": flag,
