@@ -44,6 +44,7 @@ from macaw.profiling.recording import Job, Parameters, ProfileError, Record, Rec
 from macaw.profiling.work import Work
 
 MODES = ("auto", "mark")
+MOST_RUNS = 100_000
 MOST_RECORDS = 512  # most records of a core without --num that executes more than MOST_SINGLE
 MOST_SINGLE = 4096  # a core with at most these instructions has a record for each
 MOST_GROUPS = 400  # the most slices whose metrics are kept
@@ -96,6 +97,9 @@ class ProfileOptions:
                 "'repeat' takes the mean of runs that differ, and without jitter all are the same"
             )
             raise InputError(text, "'jitter' with a seed")
+        runs = self.repeat * (1 + (self.segments or 0))
+        if runs > MOST_RUNS:
+            raise InputError(f"these are {runs:,} runs, and a profile has {MOST_RUNS:,} at most")
         if self.mode == "mark" and (self.num or self.segments):
             what = "num" if self.num else "segments"
             text = f"'{what}' is for auto mode: in mark mode the markers say what is recorded"
