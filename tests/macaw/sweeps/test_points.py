@@ -82,8 +82,9 @@ def test_repetitions_have_seeds_of_their_own() -> None:
 )
 def test_points_that_are_refused(axes: Any, more: dict[str, Any], message: str) -> None:
     unset: dict[str, Any] = {"zipped": False, "repeat": 1, "seed": None}
-    with pytest.raises(InputError, match=re.escape(message)):
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
         points(axes, **unset | more)
+    assert "--" not in f"{caught.value.message}{caught.value.hint}"  # Python has no options
 
 
 numbers = st.integers(0, 6)
