@@ -56,8 +56,9 @@ def _sizes(
 
 def _core_and_size(text: str) -> tuple[str, int]:
     core, _, digits = text.rpartition("=")
-    if not digits.isascii() or not digits.isdigit() or not 0 < int(digits) < 1 << 32:
-        raise click.BadParameter(f"'{text}' is not N or CORE=N, a number from 1 on")
+    # a register has at most ten digits; Python refuses numbers of thousands of digits
+    if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:11]) < 1 << 32):
+        raise click.BadParameter(f"'{text[:40]}' is not N or CORE=N, a number from 1 on")
     return core, int(digits)
 
 

@@ -83,7 +83,7 @@ def _value(word: str) -> Value:
     """Return the value that a word of the command line has in TOML, or else the word itself."""
     try:
         value = tomllib.loads(f"value = {word}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # also integers of thousands of digits
         return word
     return value if isinstance(value, bool | int | float | str) else word
 
