@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from typing import Any
 
 from macaw.arguments import (
@@ -23,7 +23,7 @@ from macaw.arguments import (
 
 def _limit(value: Any) -> str | None:
     """Return None for a finite number from 0, else "a finite number from 0" for the message."""
-    good = number(value) is None and 0 <= value < math.inf
+    good = number(value) is None and 0 <= value <= sys.float_info.max
     return None if good else "a finite number from 0"
 
 

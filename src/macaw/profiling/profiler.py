@@ -97,9 +97,9 @@ class ProfileOptions:
                 "'repeat' takes the mean of runs that differ, and without jitter all are the same"
             )
             raise InputError(text, "'jitter' with a seed")
-        runs = self.repeat * (1 + (self.segments or 0))
-        if runs > MOST_RUNS:
-            raise InputError(f"these are {runs:,} runs, and a profile has {MOST_RUNS:,} at most")
+        if self.repeat * (1 + (self.segments or 0)) > MOST_RUNS:
+            text = f"a profile has {MOST_RUNS:,} runs at most, here 'repeat' times 1 + 'segments'"
+            raise InputError(text)
         if self.mode == "mark" and (self.num or self.segments):
             what = "num" if self.num else "segments"
             text = f"'{what}' is for auto mode: in mark mode the markers say what is recorded"

@@ -358,8 +358,9 @@ ANY_OPTIONS: dict[str, Any] = {"energy": 3}  # of a type that mypy would refuse
         (ProfileOptions(goals={"cycles": float("inf")}), "goals is finite numbers from 0 by"),
         (ProfileOptions(thresholds={"late": float("inf")}), "thresholds is finite numbers from 0"),
         (ProfileOptions(goals={"cycles": 1e300}), "the goal 'cycles' is at most 9,007,.*, not 1e"),
-        (ProfileOptions(repeat=10**9, jitter=1), "these are 1,000,000,000 runs, and a profile has"),
-        (ProfileOptions(segments=10**5), "these are 100,001 runs, and a profile has 100,000 at"),
+        (ProfileOptions(goals={"cycles": 10**400}), "goals is finite numbers from 0 by"),
+        (ProfileOptions(repeat=10**5000, jitter=1), "a profile has 100,000 runs at most, here"),
+        (ProfileOptions(segments=10**5), "a profile has 100,000 runs at most, here 'repeat' times"),
         (ProfileOptions(**ANY_OPTIONS), "energy is the path of a file, not 3"),
     ],
 )
