@@ -70,7 +70,7 @@ def _raw(sections: Sequence[Section]) -> bytes:
         raise ImageError(
             f"a raw image holds one memory: {first.name} is loaded at {first.load_address:#010x},"
             f" {second.name} at {second.load_address:#010x}",
-            f"choose {' or '.join(f'--memory {name}' for name in memories)}, or --format hex",
+            f"choose the memory {' or '.join(memories)}, or the format hex",
         )
     for one, other in pairwise(sections):
         gap = other.load_address - one.load_address - one.size
@@ -78,7 +78,7 @@ def _raw(sections: Sequence[Section]) -> bytes:
             raise ImageError(
                 f"{gap} bytes lie between {one.name} and {other.name}, a raw image takes"
                 f" {MOST_ZEROS} at most",
-                "--format hex holds no gaps",
+                "the format hex holds no gaps",
             )
     start, image = sections[0].load_address, bytearray()
     for item in sections:

@@ -205,7 +205,8 @@ image. Each layer is equal to the reference.
 """),
     "floors": ("Floors", """\
 A floor is the time that NumPy or the Python interpreter needs for work that no implementation of Macaw can omit. The
-table has it as a share of the peer's time or in the unit of the goal.
+table has it as a share of the peer's time or in the unit of the goal. The rows *outside lockstep groups* are an
+exception: they are a floor only for emulators that simulate one row of the array after the other.
 
 - *The loop of cp in plain Python*: the time of a function that only makes the changes of cp's loop to the array and to
   the sum.
@@ -223,11 +224,11 @@ table has it as a share of the peer's time or in the unit of the goal.
 - *Macs, cp and dma of the sparse product*: the sum of two times. The first is the time in which NumPy computes the sums
   and the numbers of cycles of all macs. The second is the time of a run of the program minus the time in which the
   emulator simulates rows of the array (control units, buses and counters).
-- *The sparse product outside lockstep groups*: the sum of two times. The first is the same as in the last line. The
-  second is the time of a run of the program minus the time in which the emulator computes lockstep groups: their
-  detection, their cycles, and their sums. What remains is cp, the dma, and the packets, buses and stores of each row,
-  with exact cycles. A faster computation of groups cannot get below this time; an emulator that simulates packets and
-  buses of several rows at once might.
+- *The sparse product outside lockstep groups*: the sum of two times. The first is again the time of NumPy. The second
+  is the time of a run of the program minus the time in which the emulator computes lockstep groups: their detection,
+  their cycles, and their sums. What remains is cp, the dma, and the packets, buses and stores of each row, with exact
+  cycles. A faster computation of groups cannot get below this time; an emulator that simulates packets and buses of
+  several rows at once might.
 """),
     "protection": ("Weight protection", """\
 The digits network classifies 80 images on the SIMD core (`programs/digits_protected`), with permuted and with plain

@@ -27,8 +27,8 @@ def map_on_cluster(
     try:
         client = _connect(scheduler)
     except ImportError:
-        text = "--scheduler needs Dask, which is not installed"
-        hint = "pip install 'macaw-npu[dask]', or --jobs N (in Python: jobs=N)"
+        text = "'scheduler' needs Dask, which is not installed"
+        hint = "pip install 'macaw-npu[dask]', or use several processes here"
         raise InputError(text, hint) from None
     except (OSError, ValueError) as error:
         text = f"no Dask scheduler answers at {scheduler}: {error}"

@@ -79,7 +79,7 @@ def read_description(folder: Path) -> GoldenTest:
     place = folder / DESCRIPTION_FILE
     try:
         data = tomllib.loads(read_bytes(place).decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{place}: {error}") from None
     problem = version_problem(data.get("format", 1), FORMAT, "see docs/golden-tests.md")
     if problem:

@@ -154,7 +154,7 @@ def _broken_pool_reported(has_started: c_bool) -> Iterator[None]:
             hint = 'write the call in a file, below `if __name__ == "__main__":`'
             raise InputError(text, hint) from None
         text = "one of several processes was killed"
-        hint = "fewer --jobs (in Python: a lower jobs=) need less memory"
+        hint = "fewer processes need less memory"
         raise InputError(text, hint) from None
 
 

@@ -277,7 +277,7 @@ def _read_note(path: Path) -> dict[str, Any]:
         )
     try:
         note = tomllib.loads(files.read_bytes(path).decode())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
     problem = version_problem(note.get("format", 1), FORMAT, "`macaw protect`")
     if problem:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from macaw.api import configuration
 from macaw.asm import elf
 from macaw.asm.elf_format import (
     FILE_HEADER,
@@ -22,6 +23,8 @@ from macaw.asm.elf_format import (
 )
 from macaw.asm.elf_segments import with_bare
 from macaw.asm.program import Program
+from macaw.emu.device import Device
+from macaw.emu.faults import DeviceError
 from tests.asm.elf_file import refused
 from tests.asm.gnu_tools import tool
 
@@ -132,6 +135,16 @@ def test_bytes_that_no_section_names_are_loaded_too(tmp_path: Path) -> None:
         if data[segment.offset + place]
     }
     assert memory(whole) == wanted
+
+
+def test_headers_below_memory_do_not_fit_and_ld_can_omit_them(tmp_path: Path) -> None:
+    """The advice of docs/c.md."""
+    options = (*RV32, "-Wl,-Ttext=0x80000000,-Tdata=0x80002000")
+    message = "section .segment.1.7ffff000 of 4096 bytes at 0x7ffff000: the device has no memory"
+    device = Device(configuration("base"))
+    with pytest.raises(DeviceError, match=message):
+        device.load(elf.read(compiled(tmp_path, *options)))
+    device.load(elf.read(compiled(tmp_path, *options, "-Wl,-n")))
 
 
 def test_a_segment_without_bytes_in_the_file_is_loaded_too() -> None:

@@ -163,7 +163,7 @@ def test_what_no_image_can_be_is_said() -> None:
     assert caught.value.message == (
         "a raw image holds one memory: .text.cp is loaded at 0x00010000, .pe.0 at 0x80000000"
     )
-    assert caught.value.hint == "choose --memory local or --memory external, or --format hex"
+    assert caught.value.hint == "choose the memory local or external, or the format hex"
     with pytest.raises(ImageError, match="the program has no bytes in external memory"):
         images.write(assemble(Source(".core cp\n nop\n")), "hex", "external")
     far = Program(sections=(section(".a", 0x10000, b"a"), section(".b", 0x200_0000, b"b")))
@@ -172,7 +172,7 @@ def test_what_no_image_can_be_is_said() -> None:
     assert caught.value.message == (
         "33488895 bytes lie between .a and .b, a raw image takes 16777216 at most"
     )
-    assert caught.value.hint == "--format hex holds no gaps"
+    assert caught.value.hint == "the format hex holds no gaps"
     assert len(images.write(far, "hex")) < 200
 
 

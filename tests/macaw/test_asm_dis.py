@@ -66,7 +66,7 @@ def test_images(macaw: Macaw, layer: Path) -> None:
     assert done.stderr == (
         "macaw: error: a raw image holds one memory: .text.cp is loaded at 0x00010000,"
         " .pe.0 at 0x80000000\n"
-        "hint: choose --memory local or --memory external, or --format hex\n"
+        "hint: choose the memory local or external, or the format hex\n"
     )
     assert not (folder / "layer.bin").exists()
     done = macaw("asm", "layer.s", "--memory", "local")

@@ -155,7 +155,7 @@ def test_the_command_lists_refused_nodes(tmp_path):
     ("arguments", "text"),
     [
         (["none.onnx"], "none.onnx"),
-        (["f.onnx"], "the input x has no size for rows\nhint: --dim rows=N"),
+        (["f.onnx"], "the input x has no size for rows\nhint: --dim rows=N, dims={'rows': N}"),
         (["f.onnx", "--dim", "rows"], "--dim 'rows' is not of the form NAME=N"),
         (["f.onnx", "--dim", "rows=9", "--dim", "N=2"], "the model calls no dimension 'N'"),
         (["f.onnx", "--device", "none"], "none"),

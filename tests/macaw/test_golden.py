@@ -200,6 +200,8 @@ def test_a_seed_of_jitter_is_part_of_the_description(macaw: Macaw, layer: Path) 
         ('source = "layer.s"\nrecord = ["output"]', "record must be a list of outputs, registers"),
         ('source = "layer.s"\nrecord = []', "record must be a list of"),
         ('source = "layer.s', "golden.toml"),
+        (f"jitter = {'9' * 5000}", "golden.toml: Exceeds the limit"),
+        (f"jitter = {'[' * 20000}", "golden.toml: "),
         ('source = "none.s"', "none.s"),
         (
             'source = "layer.s"',

@@ -56,8 +56,9 @@ def _sizes(
 
 def _core_and_size(text: str) -> tuple[str, int]:
     core, _, digits = text.rpartition("=")
-    if not digits.isascii() or not digits.isdigit() or not 0 < int(digits) < 1 << 32:
-        raise click.BadParameter(f"'{text}' is not N or CORE=N, a number from 1 on")
+    # a register has at most ten digits; Python refuses numbers of thousands of digits
+    if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:11]) < 1 << 32):
+        raise click.BadParameter(f"'{text[:40]}' is not N or CORE=N, a number from 1 on")
     return core, int(digits)
 
 
@@ -209,7 +210,6 @@ def command(
     """
     from macaw import files
     from macaw.networks.compiler import program_inputs
-    from macaw.profiling.energy_table import load_table
     from macaw.profiling.model import from_json
     from macaw.profiling.profiler import ProfileOptions, profile
     from macaw.terminal.progress_bar import ProgressBar
@@ -241,7 +241,7 @@ def command(
         item,
         causes,
         roofline,
-        None if energy is None else load_table(energy),
+        energy,
         allow,
         lines,
         not no_findings,

@@ -29,6 +29,7 @@ from macaw.profiling.model import (
 from macaw.profiling.timeline import Start
 
 CYCLES_GOAL = "cycles"
+MOST_CYCLES = 1 << 53  # of the goal; a float64 has all whole numbers up to here
 LEAST_SHARE = 0.005  # of the run's cycles; advice ignores what takes or costs less
 LEAST_UNHIDDEN = 0.05  # of the run's cycles; step 716 names a row that costs at least this much
 
@@ -173,12 +174,15 @@ def row_metrics(
 
 
 def check_goals(limits: Mapping[str, float]) -> None:
-    """Raise `InputError` if a key of `limits` is no goal: neither "cycles" nor a metric."""
+    """Raise `InputError` for a key that is no goal, and for more cycles than `MOST_CYCLES`."""
     keys = (CYCLES_GOAL, *KEYS_WITH_THRESHOLD)
     for key in limits:
         if key not in keys:
             hint = suggestion(key, keys)
             raise InputError(f"no goal is called '{key}'", hint)
+    cycles = limits.get(CYCLES_GOAL, 0)
+    if cycles > MOST_CYCLES:
+        raise InputError(f"the goal 'cycles' is at most {MOST_CYCLES:,}, not {cycles:g}")
 
 
 def judge_goals(
@@ -192,9 +196,9 @@ def judge_goals(
     verdicts = []
     for key, value in limits.items():
         if key == CYCLES_GOAL:
-            excess = cycles - value
-            text = f"{plural(cycles, 'cycle')} of {value:,.0f}"
-            text += f", {excess:,.0f} too many" if excess > 0 else ", met"
+            excess = cycles - int(value)  # cycles are whole: at most 9.5 means at most 9
+            text = f"{plural(cycles, 'cycle')} of {int(value):,}"
+            text += f", {excess:,} too many" if excess > 0 else ", met"
             verdicts.append(Goal(key, value, cycles, excess <= 0, text))
             continue
         candidates = [

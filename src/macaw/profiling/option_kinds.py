@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from typing import Any
 
 from macaw.arguments import (
@@ -13,6 +13,7 @@ from macaw.arguments import (
     mapping,
     number,
     optional,
+    path,
     seed,
     sequence,
     whole,
@@ -22,7 +23,7 @@ from macaw.arguments import (
 
 def _limit(value: Any) -> str | None:
     """Return None for a finite number from 0, else "a finite number from 0" for the message."""
-    good = number(value) is None and 0 <= value < math.inf
+    good = number(value) is None and 0 <= value <= sys.float_info.max
     return None if good else "a finite number from 0"
 
 
@@ -52,9 +53,7 @@ KINDS: dict[str, Kind] = {
     "item": whole(0),
     "causes": flag,
     "roofline": flag,
-    "energy": optional(
-        instance("an EnergyTable of macaw", "macaw.profiling.energy_table:EnergyTable")
-    ),
+    "energy": optional(path),
     "allow": sequence(word, "a list of words"),
     "lines": flag,
     "findings": flag,

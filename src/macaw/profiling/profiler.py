@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
@@ -36,13 +37,14 @@ from macaw.profiling.annotating import annotate_job
 from macaw.profiling.annotation import Annotation
 from macaw.profiling.energy import Energy
 from macaw.profiling.energy_estimate import estimate_energy
-from macaw.profiling.energy_table import EnergyTable
+from macaw.profiling.energy_table import load_table
 from macaw.profiling.model import Merge, MissedThreshold, Profile, Series
 from macaw.profiling.option_kinds import KINDS
 from macaw.profiling.recording import Job, Parameters, ProfileError, Record, Recording
 from macaw.profiling.work import Work
 
 MODES = ("auto", "mark")
+MOST_RUNS = 100_000
 MOST_RECORDS = 512  # most records of a core without --num that executes more than MOST_SINGLE
 MOST_SINGLE = 4096  # a core with at most these instructions has a record for each
 MOST_GROUPS = 400  # the most slices whose metrics are kept
@@ -80,7 +82,7 @@ class ProfileOptions:
     item: int = 0  # index on the batch axis
     causes: bool = False  # also account for the cycles of each core
     roofline: bool = False  # also measure operations and bytes
-    energy: EnergyTable | None = None  # also estimate energy, with this table
+    energy: api.FilePath | None = None  # also estimate energy: a table's file, "" for the default
     allow: Collection[str] = ()  # of `comparison.ALLOWABLE`: what may differ from `against`
     lines: bool = False  # also annotate the lines of the source
     findings: bool = True  # in auto mode: also say which causes make the run longer
@@ -95,6 +97,9 @@ class ProfileOptions:
                 "'repeat' takes the mean of runs that differ, and without jitter all are the same"
             )
             raise InputError(text, "'jitter' with a seed")
+        if self.repeat * (1 + (self.segments or 0)) > MOST_RUNS:
+            text = f"a profile has {MOST_RUNS:,} runs at most, here 'repeat' times 1 + 'segments'"
+            raise InputError(text)
         if self.mode == "mark" and (self.num or self.segments):
             what = "num" if self.num else "segments"
             text = f"'{what}' is for auto mode: in mark mode the markers say what is recorded"
@@ -189,6 +194,7 @@ class _Profiler:
         self.name, self.program, self.config, self.options = name, program, config, options
         self.watch = watch
         self.limits = metrics.thresholds(options.thresholds)
+        self.table = None if options.energy is None else load_table(os.fspath(options.energy))
         job = recording.make_job(program, config, inputs, options.max_cycles)
         self.job = job.with_jitter(options.jitter)
         self.subject = recording.digest_subject(job)
@@ -466,7 +472,7 @@ class _Profiler:
 
         A result is None if the options do not request it.
         """
-        table = self.options.energy
+        table = self.table
         if not self.options.roofline and table is None:
             return None, None
         self.watch("measuring work", 0, 1)

@@ -17,8 +17,6 @@ from macaw.errors import InputError
 from macaw.isa.trace import GROUP
 from macaw.profiling.recording import Parameters, Record, Wait, segment_parameters
 
-MOST_SEGMENTS = 100_000  # each is a run of the program
-
 _TIMES = {row.name: row.of for row in GROUP if row.takes != "count"}
 _COUNTS = {row.of: row.name for row in GROUP if row.takes == "count"}
 
@@ -47,8 +45,6 @@ def check_segments(count: int, groups: int, shared: int) -> None:
         raise InputError(text, "share fewer groups, or take more of them")
     if count < 2:
         raise InputError(f"{count} segment is nothing to merge", "2 or more segments")
-    if count > MOST_SEGMENTS:
-        raise InputError(f"{count} segments are too many, {MOST_SEGMENTS:,} at most")
 
 
 def parameters_of_segments(

@@ -83,7 +83,7 @@ def _value(word: str) -> Value:
     """Return the value that a word of the command line has in TOML, or else the word itself."""
     try:
         value = tomllib.loads(f"value = {word}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # also integers of thousands of digits
         return word
     return value if isinstance(value, bool | int | float | str) else word
 
@@ -107,13 +107,13 @@ def points(
     names = [name for name, _ in axes]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"{name} is set twice", "one --set has all its values")
+            raise InputError(f"{name} is set twice", "one setting has all its values")
     counts = {len(values) for _, values in axes}
     if zipped and len(counts) > 1:
         rows = ", ".join(f"{name} has {len(values)}" for name, values in axes)
         raise InputError(f"settings are zipped that have different numbers of values: {rows}")
     if repeat > 1 and seed is None:
-        raise InputError("repetitions without noise are all equal", "--jitter SEED adds noise")
+        raise InputError("repetitions without noise are all equal", "'jitter' with a seed")
     total = repeat
     for count in counts if zipped else [len(values) for _, values in axes]:
         total *= count

@@ -122,6 +122,7 @@ ROWS = {
     [
         ("cycles", 1000, 1000, True, "1,000 cycles of 1,000, met"),
         ("cycles", 900, 1000, False, "1,000 cycles of 900, 100 too many"),
+        ("cycles", 999.6, 1000, False, "1,000 cycles of 999, 1 too many"),
         ("utilisation", 0.2, 0.2, True, "utilisation 0.2 in nnp, at least 0.2 wanted, met"),
         ("utilisation", 0.5, 0.2, False, "utilisation 0.2 in nnp, at least 0.5 wanted"),
         ("blocked", 0.01, 0.05, False, "blocked 0.05 in nnp, at most 0.01 wanted"),

@@ -239,6 +239,7 @@ def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
     [
         (["--num", "0"], "'0' is not N or CORE=N, a number from 1 on"),
         (["--num", "cp=x"], "'cp=x' is not N or CORE=N"),
+        (["--num", "9" * 5000], "9' is not N or CORE=N"),
         (["--num", "3", "--num", "4"], "N is given twice"),
         (["--num", "cp=3", "--num", "cp=4"], "cp is given twice"),
         (["--num", "ccp=3"], "no core is called 'ccp'"),

@@ -276,9 +276,10 @@ def small() -> Program:
 ZEROS = {"x": np.zeros(64, np.int8)}
 
 
-def test_static_energy_is_that_of_the_cycles(small: Program) -> None:
+def test_static_energy_is_that_of_the_cycles(small: Program, tmp_path: Path) -> None:
     text = f"{UNIT}scale = 0\n[activities]\nmul_int32 = 5\n[static]\ncp = 2\npe = 3"
-    report = profile(small, ZEROS, ProfileOptions(energy=parse_table(text, "t.toml"), causes=True))
+    (tmp_path / "t.toml").write_text(text)
+    report = profile(small, ZEROS, ProfileOptions(energy=tmp_path / "t.toml", causes=True))
     energy = report.energy
     assert energy is not None
     assert energy.static == pytest.approx(report.cycles * (2 + 3 + 3))  # tiny has two rows
@@ -313,15 +314,15 @@ def test_without_the_option_there_is_no_energy(
     assert profile(small, ZEROS).energy is None
 
 
-def test_layers_of_a_network() -> None:
+def test_layers_of_a_network(tmp_path: Path) -> None:
     network = small_network()
     inputs = network.device_inputs({"x": np.ones((1, 2, 4, 4), np.float32)})
-    options = ProfileOptions(energy=default_table(), findings=False)
+    options = ProfileOptions(energy="", findings=False)
     with shared_runs():
         report = profile(network.program, inputs, options)
         # each product of the array is in the layer that uses the array
-        table = parse_table(f"{UNIT}scale = 0\n[activities]\nmul_int8 = 1", "t.toml")
-        options = ProfileOptions(energy=table, findings=False)
+        (tmp_path / "t.toml").write_text(f"{UNIT}scale = 0\n[activities]\nmul_int8 = 1")
+        options = ProfileOptions(energy=str(tmp_path / "t.toml"), findings=False)
         only = profile(network.program, inputs, options).energy
     assert report.energy is not None
     check_sums(report.energy)
@@ -350,7 +351,7 @@ def test_texts_of_energies(energy: float, text: str) -> None:
 
 
 def test_json_and_an_ascii_terminal(small: Program) -> None:
-    report = profile(small, ZEROS, ProfileOptions(energy=default_table()))
+    report = profile(small, ZEROS, ProfileOptions(energy=""))
     assert from_json(json.loads(json.dumps(to_json(report)))) == report
     data = io.TextIOWrapper(io.BytesIO(), "ascii")
     print_report(

@@ -74,7 +74,7 @@ def test_a_process_that_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "run_job", _killed)
     with pytest.raises(InputError, match="one of several processes was killed") as caught:
         jobs.run_all([a_job()] * 2, workers=2, scheduler=None)
-    assert caught.value.hint == "fewer --jobs (in Python: a lower jobs=) need less memory"
+    assert caught.value.hint == "fewer processes need less memory"
 
 
 NOT_STARTED = (
@@ -174,7 +174,7 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match="needs Dask, which is not installed") as caught:
         jobs.run_all([a_job()], scheduler="tcp://127.0.0.1:8786", workers=1)
-    assert caught.value.hint == "pip install 'macaw-npu[dask]', or --jobs N (in Python: jobs=N)"
+    assert caught.value.hint == "pip install 'macaw-npu[dask]', or use several processes here"
     # Without a scheduler nobody asks for it.
     assert jobs.run_all([a_job()], workers=1, scheduler=None)[0].cycles > 0
 

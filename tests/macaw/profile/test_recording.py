@@ -323,7 +323,7 @@ def test_a_device_that_does_not_record() -> None:
         profile(copies(1), device=config)
 
 
-ANY_OPTIONS: dict[str, Any] = {"energy": "default"}  # of a type that mypy would refuse
+ANY_OPTIONS: dict[str, Any] = {"energy": 3}  # of a type that mypy would refuse
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,11 @@ ANY_OPTIONS: dict[str, Any] = {"energy": "default"}  # of a type that mypy would
         (ProfileOptions(goals={"cycles": float("nan")}), "goals is finite numbers from 0 by"),
         (ProfileOptions(goals={"cycles": float("inf")}), "goals is finite numbers from 0 by"),
         (ProfileOptions(thresholds={"late": float("inf")}), "thresholds is finite numbers from 0"),
-        (ProfileOptions(**ANY_OPTIONS), "energy is an EnergyTable of macaw, not"),
+        (ProfileOptions(goals={"cycles": 1e300}), "the goal 'cycles' is at most 9,007,.*, not 1e"),
+        (ProfileOptions(goals={"cycles": 10**400}), "goals is finite numbers from 0 by"),
+        (ProfileOptions(repeat=10**5000, jitter=1), "a profile has 100,000 runs at most, here"),
+        (ProfileOptions(segments=10**5), "a profile has 100,000 runs at most, here 'repeat' times"),
+        (ProfileOptions(**ANY_OPTIONS), "energy is the path of a file, not 3"),
     ],
 )
 def test_options_that_do_not_fit(options: ProfileOptions, message: str) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import macaw
-from macaw.profiling.energy_table import default_table
 from macaw.profiling.model import Profile
 from tests.macaw.profile.programs import copies
 from tests.macaw.profile.synthetic import by_hand
@@ -15,7 +14,7 @@ from tests.macaw.profile.synthetic import by_hand
 
 @pytest.fixture(scope="module")
 def whole() -> Profile:
-    options = macaw.ProfileOptions(causes=True, lines=True, roofline=True, energy=default_table())
+    options = macaw.ProfileOptions(causes=True, lines=True, roofline=True, energy="")
     return macaw.profile(copies(3), options=options)
 
 

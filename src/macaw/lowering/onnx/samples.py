@@ -62,8 +62,9 @@ def _known_shape(row: onnx.ValueInfoProto, dims: Mapping[str, int]) -> tuple[int
     for place, dim in enumerate(row.type.tensor_type.shape.dim):
         size = dim.dim_value or dims.get(dim.dim_param, 0)
         if size < 1 and place:
-            name = message_name(dim.dim_param) or f"dimension {place}"
-            raise LowerError(f"{where} has no size for {name}", f"--dim {name}=N")
+            name = message_name(dim.dim_param)
+            hint = f"--dim {name}=N, dims={{'{name}': N}}" if name else ""
+            raise LowerError(f"{where} has no size for {name or f'dimension {place}'}", hint)
         shape.append(max(size, 1))
     return tuple(shape)
 
