@@ -38,7 +38,7 @@ All benchmarks measure in the same way:
 GOALS = """A goal is a speed that Macaw should reach. Each goal has several figures. The table shows the worst of them,
 which decides whether the goal is *met* or *missed*. *Met when idle* means that this figure meets the goal on an idle
 machine, but misses it on a machine with a load of 4. A *floor* is the time that NumPy or the Python interpreter needs
-for work that no implementation can omit, measured in the same run, in the units of the goal. In the row *convolution
+for work that no implementation can omit, measured in the same way, in the units of the goal. In the row *convolution
 with bias and K split*, the floor is not such a limit: it is the number of emulated cycles without the split, divided by
 that with the split. An emulator that takes the same time for each emulated cycle has this ratio; some layers have a
 greater one. The floors of *sparse product* with 80 and 90% zeros include work of the emulator that another emulator
