@@ -263,6 +263,7 @@ UNDO = "--undo s1.npy s2.npy -o a.npy -o b.npy --order o.npy"
         (f"{UNDO} --seed 3", "--undo draws no orders"),
         ("--undo s1.npy s2.npy -o a.npy -o b.npy --order bad.npy", "bad.toml is no note of macaw"),
         ("--undo s1.npy s2.npy -o a.npy -o b.npy --order torn.npy", "torn.toml cannot be read"),
+        ("--undo s1.npy s2.npy -o a.npy -o b.npy --order deep.npy", "deep.toml cannot be read"),
         ("--undo s1.npy s2.npy -o a.npy -o b.npy --order lies.npy", "have not been (6, 999)"),
         ("--undo s1.npy s2.npy -o a.npy -o b.npy --order odd.npy", "'odd' is no scope"),
         (
@@ -275,12 +276,13 @@ def test_errors_of_undo(refused: Callable[..., str], files: Path, words: str, me
     api.protect(ONE, TWO, scope="node").write(["s1.npy", "s2.npy"], "o.npy")
     api.protect(TWO, ONE, scope="node").write(["x.npy", "y.npy"], "other.npy")
     note = Path("o.toml").read_text()
-    for name in ("t", "moved", "bad", "torn", "lies", "odd", "half"):
+    for name in ("t", "moved", "bad", "torn", "deep", "lies", "odd", "half"):
         Path(f"{name}.npy").write_bytes(Path("o.npy").read_bytes())
     Path("moved.npy").write_bytes(Path("other.npy").read_bytes())
     Path("moved.toml").write_text(note)
     Path("bad.toml").write_text(note.replace("shape = ", "shapes = "))
     Path("torn.toml").write_text(note[:200])
+    Path("deep.toml").write_text(f"scope = {'[' * 20000}")
     Path("lies.toml").write_text(note.replace("[6, 21]", "[6, 999]"))
     Path("odd.toml").write_text(note.replace('"node"', '"odd"'))
     Path("half.toml").write_text(note.replace("lanes = 16", "lanes = 8"))

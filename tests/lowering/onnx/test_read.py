@@ -315,6 +315,19 @@ def test_samples_of_the_inputs_after_those_that_are_constants():
     assert len(others) == 2
 
 
+def test_the_hint_about_an_unknown_size_names_the_dimension():
+    """Only a dimension with a name can be given a size."""
+    made = model([NODE("Relu", ["x"], ["y"])], {"x": (1, "rows")})
+    for name, what, hint in (
+        ("rows", "rows", "--dim rows=N, dims={'rows': N}"),
+        ("", "dimension 1", ""),
+    ):
+        made.graph.input[0].type.tensor_type.shape.dim[1].dim_param = name
+        with pytest.raises(LowerError, match=f"the input x has no size for {what}$") as error:
+            random_sample(made, {})
+        assert error.value.hint == hint
+
+
 def test_constants_of_old_models_are_inputs():
     """Constants of files up to version 3 must also be inputs, by ONNX's rule; the hint says so."""
     made = model([NODE("Mul", ["x", "w"], ["y"])], {"x": (2,)}, {"y": ((2,), 1)}, w=np.ones(2))
